@@ -37,7 +37,6 @@ REMEDIES: dict[Kind, str] = {
 }
 
 Cells = NDArray[np.bool_]
-RowNumbers = range | NDArray[np.int64]
 
 SUM_RANGE = (0.99, 1.01)
 # a softmax in float32 may overshoot 0 and 1 by this much
@@ -56,11 +55,12 @@ class Batch:
     y_proba: NDArray[Any]
     people: NDArray[np.int64] | None = None  # shape (m,): a number for the person whose case each is, if known
     cases: NDArray[np.int64] | None = None  # shape (m,): a number for the case itself, if known
+    rows: NDArray[np.int64] | None = None  # shape (m,): the numbers of the rows in the file, from 1, if they are of one
 
     def part(self, start: int, stop: int) -> Batch:
         """Return some of the rows."""
-        people, cases = (None if one is None else one[start:stop] for one in (self.people, self.cases))
-        return Batch(self.y_true[start:stop], self.y_proba[start:stop], people, cases)
+        known = (None if one is None else one[start:stop] for one in (self.people, self.cases, self.rows))
+        return Batch(self.y_true[start:stop], self.y_proba[start:stop], *known)
 
 
 class Faults:
@@ -107,7 +107,7 @@ class RowCheck:
 
     Last columns tell whose the rows are, if they are `by_person`, and which cases, if they are `by_case`. `first_row`
     rows come before the first one checked and count in row numbers. `rescaled` is the number of rows that were divided
-    by their sum. With `skip_unread`, rows without any probability are left out; `kept` has the numbers of the others.
+    by their sum. With `skip_unread`, rows without any probability are left out; `unread` is their number.
     """
 
     def __init__(
@@ -122,7 +122,6 @@ class RowCheck:
     ) -> None:
         self._table, self._by_person, self._by_case = table, by_person, by_case
         self._skip_unread = skip_unread
-        self.kept: list[RowNumbers] = []
         self.unread = 0
         self._seen = first_row
         self._classes = classes
@@ -136,7 +135,7 @@ class RowCheck:
         Raises Problem at the end, if there was a fault; it lists all faults in the file.
         """
         for frame in frames:
-            numbers: RowNumbers = range(self._seen + 1, self._seen + frame.height + 1)
+            numbers = np.arange(self._seen + 1, self._seen + frame.height + 1)
             self._seen += frame.height
             if self._table.blank_lines:
                 frame, numbers = _without_blank(frame, numbers)
@@ -144,13 +143,12 @@ class RowCheck:
                 before = frame.height
                 frame, numbers = _without_blank(frame, numbers, slice(1, 1 + len(self._classes)))
                 self.unread += before - frame.height
-            self.kept.append(numbers)
             if frame.height and (batch := self._checked(frame, numbers)) is not None:
                 yield batch
         if self._faults:
             raise file_problem(self._table.path, *self._faults.findings())
 
-    def _checked(self, frame: pl.DataFrame, rows: RowNumbers) -> Batch | None:
+    def _checked(self, frame: pl.DataFrame, rows: NDArray[np.int64]) -> Batch | None:
         """Return the batch of some rows with their numbers in the file, from 1; None after a fault."""
         people = cases = None
         if self._by_case:
@@ -172,7 +170,7 @@ class RowCheck:
             off = np.abs(sums - 1) > _AS_WRITTEN
             proba = np.where(off[:, None], proba / sums[:, None], proba)
             self.rescaled += int(off.sum())
-        return Batch(truth, proba.clip(0, 1) if lowest < 0 or highest > 1 else proba, people, cases)
+        return Batch(truth, proba.clip(0, 1) if lowest < 0 or highest > 1 else proba, people, cases, rows)
 
     def _require_numbers(self, written: Sequence[pl.Series]) -> None:
         import polars as pl
@@ -184,7 +182,7 @@ class RowCheck:
                 message = f"Column {self._table.written(PROBABILITY + name)} holds {held} values, not numbers"
                 raise file_problem(self._table.path, Finding(message, "Write one probability in every cell."))
 
-    def _labels(self, column: pl.Series, rows: RowNumbers) -> NDArray[np.int64]:
+    def _labels(self, column: pl.Series, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return class indices; negative if the label is empty or has no column."""
         import polars as pl
 
@@ -202,7 +200,7 @@ class RowCheck:
             self._faults.add_unknown(label_text(value), count)
         return truth
 
-    def _judge(self, written: Sequence[pl.Series], numbers: Sequence[pl.Series], rows: RowNumbers) -> None:
+    def _judge(self, written: Sequence[pl.Series], numbers: Sequence[pl.Series], rows: NDArray[np.int64]) -> None:
         """Record every kind of fault in an invalid frame."""
         proba, sums = _by_column(numbers)
         empty, missing = _nulls(written), _nulls(numbers)
@@ -256,15 +254,15 @@ def require_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int
 
 
 def _without_blank(
-    frame: pl.DataFrame, rows: RowNumbers, columns: slice = slice(None)
-) -> tuple[pl.DataFrame, RowNumbers]:
+    frame: pl.DataFrame, rows: NDArray[np.int64], columns: slice = slice(None)
+) -> tuple[pl.DataFrame, NDArray[np.int64]]:
     """Return the rows with something in `columns`, and their numbers: blank lines of CSV are counted, but no rows."""
     import polars as pl
 
     blank = frame[:, columns].select(pl.all_horizontal(pl.all().is_null())).to_series()
     if not blank.any():
         return frame, rows
-    return frame.filter(~blank), np.asarray(rows)[~blank.to_numpy()]
+    return frame.filter(~blank), rows[~blank.to_numpy()]
 
 
 def _as_numbers(frame: pl.DataFrame) -> list[pl.Series]:

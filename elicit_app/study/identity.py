@@ -93,13 +93,13 @@ def tell_cases(column: str, numbers: NDArray[np.int64]) -> bool:
     return named and len(np.unique(numbers)) == len(numbers)
 
 
-def are_repeated(numbers: NDArray[np.int64]) -> bool:
-    """Return whether rows seem to be of the same cases several times, as repeated cross-validation gives them.
+def repeated_cases(numbers: NDArray[np.int64]) -> int:
+    """Return the number of cases if rows seem to repeat them, as in repeated cross-validation; otherwise 0.
 
     A column of a few values, such as the folders of the cases, does not tell cases at all.
     """
-    different = len(np.unique(numbers))
-    return bool((numbers >= 0).all()) and different < len(numbers) <= _MOST_REPEATS * different
+    different = len(np.unique(numbers)) if (numbers >= 0).all() else 0
+    return different if different < len(numbers) <= _MOST_REPEATS * different else 0
 
 
 def of_same_cases(models: Sequence[Predictions]) -> tuple[Predictions, ...]:

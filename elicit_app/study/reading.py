@@ -19,7 +19,15 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
 from elicit_app.study.checking import SUM_RANGE, Batch, RowCheck, require_comparable
-from elicit_app.study.identity import PERSON, are_repeated, case_column, numbered, person_column, row_column, tell_cases
+from elicit_app.study.identity import (
+    PERSON,
+    case_column,
+    numbered,
+    person_column,
+    repeated_cases,
+    row_column,
+    tell_cases,
+)
 from elicit_app.study.mapping import MappedTable, hold_labels_alone
 from elicit_app.study.model import MOST_CLASSES, ColumnMap, Predictions, Study
 from elicit_app.study.parquet import BATCH_ROWS
@@ -56,7 +64,7 @@ class ReadPredictions(NamedTuple):
     notes: tuple[str, ...]
     person_column: str = ""
     case_column: str = ""
-    rows: NDArray[np.int64] = np.zeros(0, dtype=np.int64)  # shape (n,): the numbers of the rows in the file, from 1
+    rows: NDArray[np.int64] | None = None  # shape (n,): the numbers of the rows in the file, from 1
     unread: int = 0  # rows of the file that were skipped
 
 
@@ -233,7 +241,7 @@ def read_predictions(
     told = [(cases, column) for cases, column in found if cases is not None and tell_cases(column, cases)]
     notes = (*weight_notes(file.table.path, file.weights), *rescaling_notes(file.table.path, check.rescaled))
     notes += training_notes(file)
-    notes += () if people is not None else repeats_notes(file.table.path, file.case_column, found[0][0])
+    notes += () if told or people is not None else repeats_notes(file.table.path, file.case_column, found[0][0])
     cases, case_column = told[0] if told else (None, "")
     if people is not None and not are_several_of_one(people):
         people = None
@@ -242,7 +250,7 @@ def read_predictions(
     if columns is not None and columns.kind == "labels":
         what = f"{columns.columns[0]} of {file.table.path.name}"
         notes += (f"{what} holds decided labels: it is judged as it decides, without probabilities.",)
-    rows = np.concatenate([np.asarray(numbers) for numbers in check.kept])
+    rows = _joined([batch.rows for batch in batches])
     return ReadPredictions(predictions, names, notes, file.person_column, case_column, rows, check.unread)
 
 
@@ -317,9 +325,10 @@ def training_notes(file: PredictionsFile) -> tuple[str, ...]:
 
 def repeats_notes(path: Path, column: str, cases: NDArray[np.int64] | None) -> tuple[str, ...]:
     """Return a note if a column of a file tells that several rows are of the same case."""
-    if cases is None or not are_repeated(cases):
+    different = 0 if cases is None else repeated_cases(cases)
+    if cases is None or not different:
         return ()
-    told = f"by the column {column} the first {len(cases):,} rows are of {len(np.unique(cases)):,} cases"
+    told = f"by the column {column} the first {len(cases):,} rows are of {different:,} cases"
     remedy = "Leave one row a case or, to draw cases with all their rows, call the column person_id."
     return (f"{path.name}: {told}. Every row counts as a case of its own, which makes a result too sure. {remedy}",)
 

@@ -28,7 +28,9 @@ def read_by_all(files: Sequence[Path], reads: Sequence[ReadPredictions]) -> list
         fault = "tell which cases not everybody read: name each case in a column like case_id, the same in every file"
         raise Problem(f"{' and '.join(file.name for file in dict.fromkeys(files))} do not {fault}.")
     shared = known[0][np.isin(known[0], reduce(np.intersect1d, known))]
-    of_all = max(len(reduce(np.union1d, known)), *(len(read.rows) + read.unread for read in reads))
+    of_all = max(
+        len(reduce(np.union1d, known)), *(len(cases) + read.unread for cases, read in zip(known, reads, strict=True))
+    )
     if len(shared) < 2:
         raise Problem(f"Everybody read {counted(len(shared), 'case')} of {of_all:,}: leave a reader out.")
     kept = []
