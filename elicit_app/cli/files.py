@@ -160,9 +160,10 @@ def pool(
     sources, notes = select_sources(given, trusted_only=trusted_only)
     if len(sources) < 2 <= len(given):
         raise Problem(" ".join(["Fewer than two of these experts can be pooled.", *notes]))
-    pooled = pooled_of(sources, name)
-    experts = [Expert(source.who, source) for source in sources]
-    view = compare(experts, pooled.name, pooled=pooled, notes=notes)
+    with output.progress("Pooling"):
+        pooled = pooled_of(sources, name)
+        experts = [Expert(source.who, source) for source in sources]
+        view = compare(experts, pooled.name, pooled=pooled, notes=notes)
     if out is not None:
         write_whole(out, pooled.to_json())  # before anything is printed, whose reader may go away
     print_comparison(output.console(), view)
@@ -274,6 +275,7 @@ def report(
         models = session.study.models
         # In parallel with the computation on the answers, which does not need it yet.
         threading.Thread(target=lambda: [*map(calibration_of, models)], daemon=True).start()
-        view = result_view(session)
+        with output.progress("Computing the result"):
+            view = result_view(session)
         save_report(report_of(session, view), view.metric, out)
     print(f"Wrote {out}.", file=sys.stderr)

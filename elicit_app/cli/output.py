@@ -12,10 +12,10 @@ import json
 import re
 import shlex
 import sys
-import time
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -156,42 +156,47 @@ _PATIENCE = 1.0
 def progress(task: str, total: int | None = None) -> Iterator[Callable[..., None]]:
     """Provide a function to report progress on a task ("Scoring"): a number of steps, out of `total`, if known.
 
-    A total that is only found on the way is the function's second argument.
+    A total that is only found on the way is the function's second argument. Work of one part never calls it.
 
     The bar appears after a second, and only if standard error is a terminal.
     """
     bar: Progress | None = None
-    started, done = time.monotonic(), 0
+    done = 0
+
+    def begin() -> None:
+        nonlocal bar
+        begun = _bar()
+        begun.add_task(task, total=total, completed=done)
+        begun.start()
+        bar = begun
 
     def advance(amount: int, of: int | None = total) -> None:
-        nonlocal bar, done
-        done += amount
-        if bar is None and sys.stderr.isatty() and time.monotonic() - started > _PATIENCE:
-            begun = _bar()
-            begun.add_task(task, total=of, completed=done)
-            try:
-                begun.start()
-            except KeyboardInterrupt:
-                begun.console.show_cursor(True)  # a half-started bar has hidden the cursor but cannot be stopped
-                raise
-            bar = begun
-        elif bar is not None:
-            bar.update(bar.task_ids[0], completed=done)
+        nonlocal done, total
+        done, total = done + amount, of
+        if bar is not None:
+            bar.update(bar.task_ids[0], completed=done, total=of)
 
+    patience = Timer(_PATIENCE, begin)
+    patience.daemon = True
+    if sys.stderr.isatty():
+        patience.start()
     try:
         yield advance
     finally:
+        patience.cancel()
+        if patience.ident is not None:
+            patience.join()  # it may be about to show the bar
         if bar is not None:
             bar.stop()
 
 
 def _bar() -> Progress:
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
+        TaskProgressColumn("{task.percentage:>3.0f} %"),
         TimeRemainingColumn(),
     )
     return Progress(*columns, console=console(errors=True), transient=True)

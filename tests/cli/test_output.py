@@ -133,6 +133,8 @@ with output.progress("Reading") as advance:
     for _ in range(3):
         time.sleep(0.11)
         advance(1, 4)
+with output.progress("Computing"):
+    time.sleep(0.3)
 """
 
 
@@ -151,3 +153,5 @@ def test_a_progress_bar_appears_after_a_second_and_only_on_a_terminal():
     assert b"Scoring" in written
     assert b"Reading" in written
     assert b"25 %" in written  # out of a total that was found on the way
+    assert b"Computing" in written
+    assert b"%" not in written.partition(b"Computing")[2]  # where nothing is known of a total
