@@ -261,7 +261,9 @@ def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], double
     missing = FEWEST_TO_EXPORT - len(session.state.informative)
     if missing > 0:
         more = "one more answer" if missing == 1 else f"{missing} more answers"
-        found += f" A metric file needs at least {FEWEST_TO_EXPORT}: {more}."
+        unsure = any(entry.answer.choice is Choice.UNSURE for entry in state.entries)
+        which = " other than “cannot say”" if unsure else ""
+        found += f" A metric file needs at least {FEWEST_TO_EXPORT}{which}: {more}."
     elif not parts:
         kept = len(kept_contradictions(state))
         found = " One pair keeps" if kept == 1 else f" {kept} pairs keep" if kept else " No pair has"

@@ -92,3 +92,4 @@ def test_what_could_not_be_said_is_asked_again_or_left_open(study, journal_path)
         again = {entry.event.pair.repeat_of for entry in session.state.entries}
         assert {number for number, fit in fits.items() if fit == "asked again"} == again - {None}
         assert {fit for number, fit in fits.items() if number not in again} == {"left open"}
+        assert "needs at least 5 other than “cannot say”: 5 more answers." in review_view(session).sentence
