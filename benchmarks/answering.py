@@ -1,6 +1,6 @@
 """How long a person waits: from an answer to the next question, and from opening a session to its current question.
 
-    uv run python benchmarks/answering.py [--answers N] [--thought SECONDS] [--seed S]
+    uv run python benchmarks/answering.py [--answers N] [--thought SECONDS] [--study FOLDER]
 
 The procedure is bayes as configured by the window. A simulated expert answers, sometimes with "slightly" or "clearly".
 Where a count is asked for, the expert names it unrounded and confirms it .4 s later. A wait begins with the
@@ -236,6 +236,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--answers", type=int, default=20, help="answers at each number of classes, each way")
     parser.add_argument("--classes", type=int, nargs="+", default=CLASSES)
+    parser.add_argument("--study", type=Path, help="a study of your own instead, with many cases for example")
     parser.add_argument("--thought", type=float, default=1.0, help="seconds of thought before an answer")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--purpose", choices=get_args(AnswersFor), default=USUAL, help="what the answers are for")
@@ -251,7 +252,8 @@ def main() -> None:
     missed = 0
     with TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        for study in studies(folder, options.classes):
+        own = options.study and [write_folder(folder / "own", open_study(options.study))]
+        for study in own or studies(folder, options.classes):
             k = study.n_classes
             for thought in (options.thought, 0.0):
                 waits = answering(page, study, thought, options.answers, options.seed, folder, options.purpose)

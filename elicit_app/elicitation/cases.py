@@ -16,11 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
 from metrics.measures.costs import corrected, times_as_common
-from metrics.policies.judging import ModelPolicies
+from metrics.policies.cases import Policy
+from metrics.policies.judging import ModelPolicies, decisions_of
 from metrics.policies.recalibration import UNKNOWN, Calibration, calibration
 
 Decisions = NDArray[np.intp]
 
+_MOST_COMPARED = 6_000  # cases by which policies are compared between questions: more would keep people waiting
 _SUMMED_IN_ORDER = 5  # classes: with so few, summing in order is as fast as finding the close decisions
 
 
@@ -182,9 +184,44 @@ class Cases:
 
         They are: as is, at least cost, and if needed recalibrated, or corrected for the stated prevalence.
         """
-        own = ModelPolicies("", np.asarray(cost_matrix, dtype=np.float64), self._calibration)
-        proba = self.eta if self.given is None else self.given
-        return [self.confusion(decisions) for decisions in own.decisions(proba, people=self.people)]
+        some, deciding = self._compared
+        return [some.confusion(one) for one in decisions_of(deciding, np.asarray(cost_matrix, dtype=np.float64))]
+
+    @cached_property
+    def _compared(self) -> tuple[Cases, list[tuple[Policy, NDArray[Any]]]]:
+        """Return the cases by which policies are compared, and each policy with the probabilities it uses.
+
+        These are all cases unless there are very many. They are the same for every model of a study, because only the
+        true classes determine them.
+        """
+        rows = self._rows_compared()
+        some = self if len(rows) == len(self.weight) else self._part(rows)
+        proba, people = (some.eta if some.given is None else some.given), some.people
+        own = ModelPolicies("", 1.0 - np.eye(self.n_classes), self._calibration)  # whatever the costs
+        return some, list(own.deciding(proba, rows, people))
+
+    def _rows_compared(self) -> NDArray[np.intp]:
+        """Return the rows of all cases or, where very many were counted, of equally many of every class."""
+        n, most = len(self.weight), _MOST_COMPARED // self.n_classes
+        if n <= _MOST_COMPARED or not np.all((self.outcome == 0) | (self.outcome == 1)):
+            return np.arange(n)
+        true = self.outcome.argmax(axis=1)
+        of_class = [np.flatnonzero(true == label) for label in range(self.n_classes)]
+        kept = [rows[:: -(-len(rows) // most)] if len(rows) > most else rows for rows in of_class]
+        return np.sort(np.concatenate(kept))
+
+    def _part(self, rows: NDArray[np.intp]) -> Cases:
+        """Return the given cases, which weigh as much together as all cases of their true class."""
+        true = self.outcome.argmax(axis=1)
+        all_weight, own = (np.bincount(true[at], self.weight[at], self.n_classes) for at in (slice(None), rows))
+        share = np.divide(all_weight, own, out=np.zeros_like(own), where=own > 0)
+        return Cases(
+            self.eta[rows],
+            self.outcome[rows],
+            self.weight[rows] * share[true[rows]],
+            None if self.given is None else self.given[rows],
+            None if self.people is None else self.people[rows],
+        )
 
     @cached_property
     def _calibration(self) -> Calibration:

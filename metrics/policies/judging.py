@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -83,11 +83,16 @@ class ModelPolicies:
         The numbers of the rows among all rows, by default 0 to n - 1, or those of the people whose cases they are,
         determine their recalibration folds.
         """
-        decided = [
-            proba.argmax(axis=1) if policy.decides == "as-is" else cost_sensitive_decisions(proba, self.cost_matrix)
-            for policy, proba in self.deciding(y_proba, numbers, people)
-        ]
-        return np.array(decided, dtype=np.int64)
+        return decisions_of(self.deciding(y_proba, numbers, people), self.cost_matrix)
+
+
+def decisions_of(deciding: Iterable[tuple[Policy, NDArray[Any]]], cost_matrix: Floats) -> NDArray[np.int64]:
+    """Return the decisions (policies, n) of policies under costs (k, k), given the probabilities that each uses."""
+    decided = [
+        proba.argmax(axis=1) if policy.decides == "as-is" else cost_sensitive_decisions(proba, cost_matrix)
+        for policy, proba in deciding
+    ]
+    return np.array(decided, dtype=np.int64)
 
 
 def notes_on(models: Sequence[ModelPolicies]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from elicit_app.elicitation import cases
 from elicit_app.elicitation.cases import Cases, Tally
 from elicit_app.problem import Problem
 
@@ -101,3 +102,38 @@ def test_decisions_are_those_of_sums_in_order_however_close(k):
         for i in range(k):
             expected += cases.eta[:, [i]] * cost[i]
         np.testing.assert_array_equal(cases.decide(cost), expected.argmin(axis=1))
+
+
+class TestVeryManyCases:
+    """Policies are compared by some of them, between questions."""
+
+    COSTS = np.array([[0.0, 1.0, 2.0], [3.0, 0.0, 1.0], [40.0, 20.0, 0.0]])
+
+    TRUTH = np.random.default_rng(0).choice(3, 100_000, p=(0.8985, 0.1, 0.0015))
+
+    def proba(self, skill):
+        logits = np.random.default_rng(round(10 * skill)).standard_normal((len(self.TRUTH), 3))
+        logits[np.arange(len(self.TRUTH)), self.TRUTH] += skill
+        return np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+
+    @pytest.mark.parametrize("stated", [None, (0.5, 0.3, 0.2)])
+    @pytest.mark.parametrize("sureness", [1, 3])
+    def test_they_are_as_all_of_them(self, stated, sureness, monkeypatch):
+        proba = self.proba(2.0) ** sureness
+        proba /= proba.sum(axis=1, keepdims=True)
+        people = np.arange(len(proba)) // 2
+        some = np.array(Cases.counted(self.TRUTH, proba, stated, people).policies(self.COSTS))
+        monkeypatch.setattr(cases, "_MOST_COMPARED", len(proba))
+        every = np.array(Cases.counted(self.TRUTH, proba, stated, people).policies(self.COSTS))
+        np.testing.assert_allclose(some.sum(axis=2), every.sum(axis=2), atol=1e-12)
+        np.testing.assert_allclose(some, every, atol=0.02)
+        np.testing.assert_allclose(some[:, 2], every[:, 2], atol=1e-12)  # none of 150 rare cases is left out
+        costs = (some * self.COSTS).sum(axis=(1, 2)), (every * self.COSTS).sum(axis=(1, 2))
+        np.testing.assert_array_equal(*(cost.argsort() for cost in costs))
+
+    def test_each_model_is_compared_by_the_same_cases(self):
+        # A model that is right wherever another is wrong, which samples of their own would not show.
+        first = self.proba(1.0)
+        second = np.eye(3)[np.where(first.argmax(axis=1) == self.TRUTH, (self.TRUTH + 1) % 3, self.TRUTH)]
+        one, other = (Cases.counted(self.TRUTH, proba).policies(self.COSTS)[0] for proba in (first, second))
+        assert np.trace(one) + np.trace(other) == pytest.approx(1, abs=1e-9)
