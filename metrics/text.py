@@ -144,7 +144,7 @@ def accuracy_text(share: float) -> str:
 
 
 def threshold_text(share: float) -> str:
-    """Return a threshold in percent; see `threshold_number`."""
+    """Return a threshold, or another share near 0 or 1, in percent; see `threshold_number`."""
     return f"{threshold_number(share)} %"
 
 

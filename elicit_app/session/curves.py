@@ -274,7 +274,7 @@ def roc_text(wording: Wording, positive: int) -> CurveText:
 
 def roc_sentence(line: RocLine, wording: Wording, positive: int) -> str:
     """Return where the elicited threshold lies on a ROC curve."""
-    false_rate, true_rate = (f"{100 * rate:.0f} %" for rate in line.point)
+    false_rate, true_rate = map(threshold_text, line.point)
     return (
         f"With your threshold {line.name} finds {true_rate} of the {wording.class_many[positive]} and calls "
         f"{false_rate} of the {wording.class_many[1 - positive]} {wording.class_one[positive]}."

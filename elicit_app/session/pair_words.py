@@ -379,13 +379,14 @@ def _kinds(number: int, one: str, many: str) -> str:
 def rate_words(left: int, right: int, total: int) -> tuple[str, str]:
     """Return two class-conditional rates in per cent, with decimals if whole numbers would hide a difference."""
     for decimals in (0, 1, 2):
-        words = _per_cent(left, total, decimals), _per_cent(right, total, decimals)
+        words = per_cent(left, total, decimals), per_cent(right, total, decimals)
         if left == right or words[0] != words[1]:
             break
     return words
 
 
-def _per_cent(count: int, total: int, decimals: int) -> str:
+def per_cent(count: int, total: int, decimals: int = 0) -> str:
+    """Return a count as a share of its total; neither "0 %" if there are some nor "100 %" if some are left out."""
     share = 100 * count / total if total else 0.0
     shown = math.floor(share * 10**decimals + 0.5) / 10**decimals
     step = f"{10.0**-decimals:.{decimals}f}"

@@ -18,6 +18,7 @@ from elicit_app.gui.results.curve_plot import Curve, CurvePlot, Mark, Picture, S
 from elicit_app.gui.results.plotting import Cell, MatrixCard
 from elicit_app.gui.theme import RIGHT
 from elicit_app.session import curves as words
+from elicit_app.session.pair_words import per_cent
 from elicit_app.session.scenarios import ModelView
 from elicit_app.session.views import CurveSet, CurvesView, ResultView
 from elicit_app.study.model import Study
@@ -319,5 +320,5 @@ def count_cells(model: ModelView, study: Study) -> list[list[Cell]]:
 
 def _count_cell(truth: str, called: str, count: int, whole: int) -> Cell:
     share = count / whole if whole else 0.0
-    below = f"{100 * share:.0f} %" if whole else ""
+    below = per_cent(count, whole) if whole else ""
     return Cell(f"{count:,}", below, f"{truth} called {called}: {count:,} of {whole:,}.", share)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QSizePolicy, QTabBar, QWidge
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
-from elicit_app.gui.elements.fields import Field
+from elicit_app.gui.elements.fields import Field, IgnoresWheel
 from elicit_app.gui.elements.page import HeadedPage, QuietArea, bind
 from elicit_app.gui.elements.painting import Label, Painted, annotate, elided, focus_ring, write
 from elicit_app.gui.elements.surfaces import Notice, fill, in_column, in_grid, in_row
@@ -171,7 +171,7 @@ _ROC, _TABLES = "ROC curve", "What each model does, as tables"
 _WIDEST_GAP, _NARROWEST_GAP = theme.XL, theme.S
 
 
-class TabStrip(Painted, QTabBar):
+class TabStrip(Painted, IgnoresWheel, QTabBar):
     """A tab bar (with the usual keys and accessible roles) that paints only text and an underline.
 
     Every tab has a name, and a short name for when the names do not fit side by side.

@@ -1,4 +1,4 @@
-"""Fields: the wheel never changes what is in one, and numbers are read alike wherever the person lives."""
+"""Fields and tabs: the wheel never changes them, and numbers are read alike wherever the person lives."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from elicit_app.gui.elements.fields import DecimalBox, ListBox, NumberBox
+from elicit_app.gui.results.page import TabStrip
 
 
 def wheel(widget) -> None:
@@ -24,14 +25,17 @@ def test_the_wheel_never_changes_a_field(qtbot, focused) -> None:
     number, decimal, chosen = NumberBox("Questions", 0, 100), DecimalBox(), ListBox("Procedure")
     chosen.addItems(["one", "two", "three"])
     chosen.setCurrentIndex(1)
-    for widget in (number, decimal, chosen):
+    tabs = TabStrip(("What to do", "Do"), ("Other prevalence", "Other"), ("Costs and files", "Costs"))
+    tabs.setCurrentIndex(1)
+    now = {number: number.value, decimal: decimal.value, chosen: chosen.currentIndex, tabs: tabs.currentIndex}
+    for widget, value in now.items():
         qtbot.addWidget(widget)
         widget.show()
         if focused:
             widget.setFocus()
-        before = chosen.currentIndex() if widget is chosen else widget.value()
+        before = value()
         wheel(widget)
-        assert (chosen.currentIndex() if widget is chosen else widget.value()) == before
+        assert value() == before
 
 
 @pytest.fixture(params=["en_US", "de_DE", "fr_FR", "ar_EG"])

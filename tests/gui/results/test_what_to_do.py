@@ -11,11 +11,12 @@ from PySide6.QtTest import QTest
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import LinkButton
 from elicit_app.gui.flow.background import proposal, save_pictures
+from elicit_app.gui.results.details import count_cells
 from elicit_app.gui.results.page import PracticeDialog, ResultsPage
 from elicit_app.gui.results.policy_table import PolicyTable
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.curves import benefit_sentence, best_sentence, cost_sentence, curves_of
+from elicit_app.session.curves import benefit_sentence, best_sentence, cost_sentence, curves_of, roc_sentence
 from elicit_app.session.policy_words import policy_texts
 from elicit_app.session.result import result_view, scenarios_of
 from elicit_app.session.session import Session
@@ -113,6 +114,18 @@ def test_of_more_than_two_classes_the_curves_say_what_stays_as_it_is(curves):
         assert "every other mistake" not in sentence(curves, 3.0), "there is one other mistake, the unit"
         assert "needless biopsies and every other mistake cost what it does now" in sentence(several, 3.0)
     assert "\N{NO-BREAK SPACE}%" in best_sentence(curves, 3.0)
+
+
+def test_a_rate_of_false_alarms_in_screening_is_not_called_none(curves, study):
+    line = replace(curves.roc[0], point=(0.0012, 0.9993))
+    said = roc_sentence(line, study.wording, 0)
+    assert said.endswith("finds 99.93 % of the cancers and calls 0.12 % of the harmless lumps cancer.")
+
+
+def test_a_few_of_very_many_cases_are_not_called_none(view, study):
+    judged = replace(view.models[0].judged, counts=np.array([[300, 0], [2, 9698]]))
+    (_, none), (few, nearly_all) = count_cells(replace(view.models[0], judged=judged), study)
+    assert [one.below for one in (none, few, nearly_all)] == ["0 %", "< 1 %", "> 99 %"]
 
 
 @pytest.fixture
