@@ -263,7 +263,7 @@ def report(
 
     parquet.start()  # most studies are in such files; the child is ready once the imports are done
     from elicit_app.session.report import report_of, save_report
-    from elicit_app.session.result import calibration_of, result_view
+    from elicit_app.session.result import result_view
     from elicit_app.session.session import Session
     from elicit_app.study import open_study
 
@@ -274,7 +274,7 @@ def report(
     with session:
         models = session.study.models
         # In parallel with the computation on the answers, which does not need it yet.
-        threading.Thread(target=lambda: [*map(calibration_of, models)], daemon=True).start()
+        threading.Thread(target=lambda: [model.calibration() for model in models], daemon=True).start()
         with output.progress("Computing the result"):
             view = result_view(session)
         save_report(report_of(session, view), view.metric, out)

@@ -5,7 +5,7 @@ Where the cases themselves are unavailable, a `Tally` of previously counted deci
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -72,6 +72,8 @@ class Cases:
         The model's probabilities, where `eta` is corrected for a stated prevalence.
     people : ndarray of shape (n,), optional
         Whose case each is, by number, if several are of one person.
+    calibrate : callable, optional
+        Returns the calibration of the model's probabilities if others need it, too; by default it is computed here.
     """
 
     eta: NDArray[np.float64]
@@ -79,6 +81,7 @@ class Cases:
     weight: NDArray[np.float64]
     given: NDArray[np.float64] | None = None
     people: NDArray[np.int64] | None = None
+    calibrate: Callable[[], Calibration] | None = None
 
     def __post_init__(self) -> None:
         if self.eta.ndim != 2 or self.eta.shape[1] < 2 or self.eta.shape[0] < 1:
@@ -95,6 +98,8 @@ class Cases:
         proba: ArrayLike,
         prevalence: Sequence[float] | None = None,
         people: NDArray[np.int64] | None = None,
+        *,
+        calibrate: Callable[[], Calibration] | None = None,
     ) -> Cases:
         """Count the true labels, as people are shown them.
 
@@ -109,6 +114,8 @@ class Cases:
             corrected for the new prior (Saerens, Latinne & Decaestecker 2002, equation 2.4).
         people : ndarray of shape (n,), optional
             Whose case each is, by number, if several are of one person.
+        calibrate : callable, optional
+            Returns the calibration of `proba` if others need it, too; by default it is computed when it is needed.
 
         Raises
         ------
@@ -119,7 +126,7 @@ class Cases:
         truth = np.asarray(y_true, dtype=np.intp)
         outcome = np.zeros_like(eta)
         outcome[np.arange(len(truth)), truth] = 1.0
-        return replace(_with_prevalence(eta, outcome, prevalence), people=people)
+        return replace(_with_prevalence(eta, outcome, prevalence), people=people, calibrate=calibrate)
 
     @classmethod
     def plug_in(cls, proba: ArrayLike, prevalence: Sequence[float] | None = None) -> Cases:
@@ -226,11 +233,13 @@ class Cases:
     @cached_property
     def _calibration(self) -> Calibration:
         """Return the calibration of the model's probabilities; unknown where nothing was counted."""
-        true = self.outcome.argmax(axis=1)
-        if self.given is not None:
-            known = calibration(true, self.given, self.people)
-            return known.at(self.prevalence, np.bincount(true, minlength=self.n_classes))
-        return UNKNOWN if self._codes is None else calibration(true, self.eta, self.people)
+        if self.given is None and self._codes is None:
+            return UNKNOWN
+        true, proba = self.outcome.argmax(axis=1), self.eta if self.given is None else self.given
+        known = calibration(true, proba, self.people) if self.calibrate is None else self.calibrate()
+        if self.given is None:
+            return known
+        return known.at(self.prevalence, np.bincount(true, minlength=self.n_classes))
 
     def counts(self, cost_matrix: ArrayLike) -> NDArray[np.int64]:
         """Return the number of cases, unweighted, that least-expected-cost decisions put in each cell, shape (k, k)."""

@@ -317,7 +317,9 @@ def cases_of(study: Study, model: Predictions | None, confusions: Confusions = "
             raise Problem(f"“{study.title}” has no cases: simulate on the study that it was made from.")
         return Cases.exact(study.distribution.eta)
     if confusions == "counts":
-        return Cases.counted(model.y_true, model.y_proba, study.stated_prevalence, model.people)
+        return Cases.counted(
+            model.y_true, model.y_proba, study.stated_prevalence, model.people, calibrate=model.calibration
+        )
     return Cases.plug_in(model.y_proba, study.stated_prevalence)
 
 

@@ -7,9 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import lru_cache
 from pathlib import Path
-from threading import Lock
 
 import numpy as np
 
@@ -37,7 +35,6 @@ from metrics.elicited.metric_parts import DEVIATIONS, NOT_TO_DECIDE_BY, interval
 from metrics.measures.concern import ConcernScore
 from metrics.policies.cases import Practice
 from metrics.policies.judging import CostsByPrevalence, Judge, ModelPolicies
-from metrics.policies.recalibration import Calibration, calibration
 from metrics.policies.recommendation import UNSURE
 from metrics.text import day, in_zone, probability
 
@@ -374,7 +371,7 @@ def policies_of(study: Study, metric: ElicitedMetric) -> list[tuple[ModelPolicie
     cases, stated = study.case_counts, study.stated_prevalence
     assert cases is not None
     shares = None if stated is None else proportions(stated)
-    known = [calibration_of(one).at(shares, cases) for one in study.models]
+    known = [one.calibration().at(shares, cases) for one in study.models]
     return [
         (ModelPolicies(one.name, metric.cost_matrix, found), one.y_proba)
         for one, found in zip(study.models, known, strict=True)
@@ -399,20 +396,6 @@ def scenarios_of(study: Study, metric: ElicitedMetric, practice: Practice | None
         concern=np.array([_class_concern(concern, model) for model in study.models]),
         class_weight=np.array([metric.class_weight[label] for label in metric.labels]),
     )
-
-
-def calibration_of(model: Predictions) -> Calibration:
-    """Return the calibration of a model's probabilities, which does not depend on costs; cached for sixteen models."""
-    with _CALIBRATING:
-        return _calibration_of(model)
-
-
-_CALIBRATING = Lock()  # a thread that comes while another computes waits, and finds the result in the cache
-
-
-@lru_cache(maxsize=16)
-def _calibration_of(model: Predictions) -> Calibration:
-    return calibration(model.y_true, model.y_proba, model.people)
 
 
 def _class_concern(concern: ConcernScore, model: Predictions) -> list[float]:

@@ -399,11 +399,9 @@ class SessionRunner:
             self._queue_idle(partial(self._prepare_part, parts), first=True)
 
     def _calibrate(self) -> None:
-        """Calibrate one model after another, which a result needs whatever the answers are."""
-        from elicit_app.session.result import calibration_of
-
+        """Calibrate one model after another, which later questions and a result need whatever the answers are."""
         if self._to_calibrate:
-            calibration_of(self._to_calibrate.pop())
+            self._to_calibrate.pop().calibration()
             self._queue_idle(self._calibrate)
 
     def _look_at_count(self, request: int, moved: Moved) -> None:

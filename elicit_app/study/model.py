@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -22,6 +23,8 @@ from metrics.text import capitalised, counted
 if TYPE_CHECKING:
     from pydantic import ConfigDict
 
+    from metrics.policies.recalibration import Calibration
+
 LONGEST_TEXT = 2_000
 """Characters of a title, a name or a word; laying out more would freeze the window."""
 
@@ -29,6 +32,7 @@ MOST_CLASSES = 50
 """Largest number of classes: they have 2,450 mistakes, each with its own words, weight and uncertainty."""
 
 MOST_SHOWN = 1_000_000  # cases a matrix
+_CALIBRATING = Lock()  # a thread that comes while another computes waits, and finds the result
 
 Key = tuple[int, int | None]
 """A mistake, (true, predicted); None stands for any wrong answer for that truth."""
@@ -48,6 +52,17 @@ class Predictions:
     def labels_only(self) -> bool:
         """Return whether the model names a class for each case, without probabilities."""
         return labels_only(self.y_proba)
+
+    def calibration(self) -> Calibration:
+        """Return the calibration of the probabilities, which does not depend on costs; computed once."""
+        with _CALIBRATING:
+            return self._calibration
+
+    @cached_property
+    def _calibration(self) -> Calibration:
+        from metrics.policies.recalibration import calibration  # imported here because the start page does without it
+
+        return calibration(self.y_true, self.y_proba, self.people)
 
 
 @dataclass(frozen=True)
