@@ -45,7 +45,7 @@ from metrics.elicited.kinds import AnswersFor
 from metrics.errors import InputError
 from metrics.files import cell_text, csv_cell, read_regular_file, real_path
 from metrics.inputs.class_index import ClassIndex
-from metrics.text import capitalised, counted
+from metrics.text import capitalised, counted, series
 
 
 def create_study(
@@ -141,6 +141,7 @@ def study_of(
         description=_description(classes, len(predictions)),
         notes=(
             *dict.fromkeys(note for read in reads for note in read.notes),
+            *_label_notes(reads),
             *_people_notes(files, reads),
             *look_alike_notes(classes),
             *swapped_column_notes(predictions, classes),
@@ -231,6 +232,17 @@ def _each_reader_once(
     return [file for file, _, _ in kept], [one for _, one, _ in kept], [read for _, _, read in kept]
 
 
+def _label_notes(reads: Sequence[ReadPredictions]) -> tuple[str, ...]:
+    """Return a note on the columns that hold decided labels."""
+    columns: dict[str, list[str]] = {}
+    for column, file in filter(None, (read.decided for read in reads)):
+        columns.setdefault(file, []).append(column)
+    what = series([f"{series(found)} of {file}" for file, found in columns.items()])
+    if sum(map(len, columns.values())) > 1:
+        return (f"{what} hold decided labels: they are judged as they decide, without probabilities.",)
+    return (f"{what} holds decided labels: it is judged as it decides, without probabilities.",) if what else ()
+
+
 def _people_notes(files: Sequence[Path], reads: Sequence[ReadPredictions]) -> tuple[str, ...]:
     """Return a note if a file tells that several cases are of one person."""
     for file, read in zip(files, reads, strict=True):
@@ -288,7 +300,7 @@ def change_models(
     reads = _read_more(study, add, columns)
     changed = with_models(study, (*old, *(read.predictions for read in reads)))
     save_study(changed)
-    return replace(changed, notes=tuple(dict.fromkeys(note for read in reads for note in read.notes)))
+    return replace(changed, notes=(*dict.fromkeys(note for read in reads for note in read.notes), *_label_notes(reads)))
 
 
 def with_models(study: Study, models: Sequence[Predictions]) -> Study:

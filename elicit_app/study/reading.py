@@ -66,6 +66,7 @@ class ReadPredictions(NamedTuple):
     case_column: str = ""
     rows: NDArray[np.int64] | None = None  # shape (n,): the numbers of the rows in the file, from 1
     unread: int = 0  # rows of the file that were skipped
+    decided: tuple[str, str] | None = None  # the column, and its file, of labels that stand for probabilities
 
 
 @dataclass(frozen=True)
@@ -247,11 +248,9 @@ def read_predictions(
         people = None
     y_proba = np.concatenate([batch.y_proba for batch in batches])
     predictions = Predictions(file.name, y_true, np.ascontiguousarray(y_proba, dtype=np.float64), people, cases)
-    if columns is not None and columns.kind == "labels":
-        what = f"{columns.columns[0]} of {file.table.path.name}"
-        notes += (f"{what} holds decided labels: it is judged as it decides, without probabilities.",)
+    decided = None if columns is None or columns.kind != "labels" else (columns.columns[0], file.table.path.name)
     rows = _joined([batch.rows for batch in batches])
-    return ReadPredictions(predictions, names, notes, file.person_column, case_column, rows, check.unread)
+    return ReadPredictions(predictions, names, notes, file.person_column, case_column, rows, check.unread, decided)
 
 
 def _joined(parts: Sequence[NDArray[np.int64] | None]) -> NDArray[np.int64] | None:

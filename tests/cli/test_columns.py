@@ -37,7 +37,7 @@ def test_a_file_may_hold_a_model_and_several_readers(run_line, tmp_path):
     (tmp_path / "all.csv").write_text(f"truth,Dr. A,Dr. B,p x,p y\n{rows}")
     truth, columns = "--truth truth", "--columns 'x=p x,y=p y'"
     run_line(f"study new at-once all.csv {truth} {columns} {DR_A} {DR_B}")
-    assert "Dr. A of all.csv holds decided labels" in run_line.messages[-1]
+    assert "Dr. A and Dr. B of all.csv hold decided labels: they are judged" in run_line.messages[-1]
     run_line(f"study new in-turn all.csv {truth} {columns}")
     for reader in (DR_A, DR_B):
         run_line(f"study change in-turn --add all.csv {truth} {reader}")
