@@ -119,15 +119,16 @@ def new(
     if noun is not None:
         raise typer.BadParameter("it applies to files of several labels.", param_hint="--noun")
     each, column_maps = models_in(files, options)
-    made = create_study(
-        folder,
-        each,
-        columns=column_maps,
-        name=name,
-        labels=None if labels is None else _split(labels),
-        population=population,
-        purpose=purpose,
-    )
+    with output.progress("Reading"):
+        made = create_study(
+            folder,
+            each,
+            columns=column_maps,
+            name=name,
+            labels=None if labels is None else _split(labels),
+            population=population,
+            purpose=purpose,
+        )
     output.print_notes([*made.notes, *notes_on_readers(files, options)])
     print(f"Made the study “{made.title}” in {folder}: {made.description}, shown per {made.population:,} cases.")
     print(f"Next: elicit open {output.quoted(folder)}")
@@ -169,13 +170,14 @@ def change(
             known if first_rows.suits(known) else require_usual_columns(first_rows.path, first_rows)
             for first_rows in map(read_first_rows, files)
         ]
-    changed = change_models(
-        opened,
-        add=files,
-        rename={old.strip(): new.strip() for old, _, new in renamed},
-        remove=remove or (),
-        columns=column_maps,
-    )
+    with output.progress("Reading"):
+        changed = change_models(
+            opened,
+            add=files,
+            rename={old.strip(): new.strip() for old, _, new in renamed},
+            remove=remove or (),
+            columns=column_maps,
+        )
     output.print_notes([*changed.notes, *notes_on_readers(files, options)])
     print(f"“{changed.title}” has {counted(len(changed.models), 'model')}: {', '.join(changed.model_names)}.")
 
@@ -189,9 +191,10 @@ def _new_of_amounts(
     words = None if noun is None else [part.strip() for part in noun.split(",")]
     if words is not None and (len(words) != 2 or not all(words)):
         raise typer.BadParameter("two words with a comma were expected, such as mood,moods.", param_hint="--noun")
-    made = create_amounts_study(
-        folder, files, name=name, noun=None if words is None else (words[0], words[1]), population=population
-    )
+    with output.progress("Reading"):
+        made = create_amounts_study(
+            folder, files, name=name, noun=None if words is None else (words[0], words[1]), population=population
+        )
     output.print_notes(made.notes)
     print(f"Made the study “{made.title}” in {folder}: {made.description}.")
     print(f"Next: elicit ask {output.quoted(folder)}")
@@ -310,7 +313,8 @@ def pack(
         print(without)
     with output.progress("Reading answers") as advance:
         opinions = opinions_of(opened, lambda done, of: advance(1, of)) if round == 2 else ()
-    path = write_pack(packed(opened, setting, opinions), out)
+    with output.progress("Counting"):
+        path = write_pack(packed(opened, setting, opinions), out)
     others = ", and the experts' opinions, without their names" if round == 2 else ""
     print(f"Wrote {path}: the words of “{opened.title}” and counts of decisions, no cases{others}.")
     print("Send it. Each expert opens it with elicit (or: elicit ask), answers, and sends the saved answers back.")
