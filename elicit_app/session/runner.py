@@ -74,15 +74,21 @@ class SessionRunner:
         self._to_calibrate = list(session.study.models)
         self._reviewed_answer: int | None = None
         self._result_builder: ResultBuilder | None = None
-        # The number of expert actions, and the work to do until the next one. Guarded by the lock.
-        self._turn = 0
+        # The number of expert actions, of those that are not in the file yet, and the work to do until the next one.
+        # Guarded by the lock.
+        self._turn = self._unwritten = 0
         self._idle_tasks: deque[Task] = deque()
         self._request_came = threading.Event()
-        # The turn that the worker is at; only the worker uses it.
-        self._working_on = 0
+        # The turn that the worker is at, and whether that is to change the file; only the worker uses them.
+        self._working_on, self._writing = 0, False
         self._closed = threading.Event()
         self._worker_id: int | None = None
         self._lock = threading.Lock()
+
+    @property
+    def unwritten(self) -> bool:
+        """Return whether something that was requested is not in the session's file yet."""
+        return self._unwritten > 0
 
     # --- requests, from any thread
 
@@ -107,7 +113,7 @@ class SessionRunner:
         **details: Unpack[ReplyDetails],
     ) -> None:
         """Answer the question of `request`; dropped if another question is current. See `Session.answer`."""
-        self._submit(lambda: self._answer(request, reply, strength, full_picture, details))
+        self._submit(lambda: self._answer(request, reply, strength, full_picture, details), writes=True)
 
     def prepare_count(self, request: int, moved: Moved) -> None:
         """Prepare the next question for the count on the screen, should it be taken; its first side is the left one."""
@@ -117,19 +123,19 @@ class SessionRunner:
 
     def undo(self) -> None:
         """Take back the last action; during another look at an answer, leave it unchanged."""
-        self._submit(self._undo)
+        self._submit(self._undo, writes=True)
 
     def redo(self) -> None:
         """Redo the last undone action."""
-        self._submit(lambda: self._change_session(self._session.redo, self._current_view))
+        self._submit(lambda: self._change_session(self._session.redo, self._current_view), writes=True)
 
     def stop(self) -> None:
         """Stop answering and show the review."""
-        self._submit(lambda: self._change_session(self._session.stop, self._review))
+        self._submit(lambda: self._change_session(self._session.stop, self._review), writes=True)
 
     def more(self) -> None:
         """Ask for more questions."""
-        self._submit(lambda: self._change_session(self._session.more, self._current_view))
+        self._submit(lambda: self._change_session(self._session.more, self._current_view), writes=True)
 
     def review(self) -> None:
         """Show the review again."""
@@ -141,11 +147,13 @@ class SessionRunner:
 
     def withdraw_orders(self) -> None:
         """Record that the stated orders do not hold, and emit the result of the same answers without them."""
-        self._submit(lambda: self._change_session(self._session.withdraw_orders, self._result))
+        self._submit(lambda: self._change_session(self._session.withdraw_orders, self._result), writes=True)
 
     def state_practice(self, table: Sequence[Sequence[float]] | None) -> None:
         """Record present practice, and show the result with it; None removes it."""
-        self._submit(lambda: self._change_session(lambda: self._session.state_practice(table), self._result))
+        self._submit(
+            lambda: self._change_session(lambda: self._session.state_practice(table), self._result), writes=True
+        )
 
     def curves(self) -> None:
         """Compute the curves of the current result."""
@@ -153,7 +161,7 @@ class SessionRunner:
 
     def take_out(self, number: int) -> None:
         """Exclude answer `number`."""
-        self._submit(lambda: self._change_session(lambda: self._session.take_out(number), self._review))
+        self._submit(lambda: self._change_session(lambda: self._session.take_out(number), self._review), writes=True)
 
     def look_again(self, number: int) -> None:
         """Show question `number` again; a reply changes the answer, and the review follows."""
@@ -161,15 +169,17 @@ class SessionRunner:
 
     def resolve(self, pair: tuple[int, int], kept: Kept) -> None:
         """Record which of two answers was meant; `pair` holds their numbers."""
-        self._submit(lambda: self._change_session(lambda: self._session.resolve(*pair, kept), self._review))
+        self._submit(
+            lambda: self._change_session(lambda: self._session.resolve(*pair, kept), self._review), writes=True
+        )
 
     def finish(self) -> None:
         """Finish, and show the result."""
-        self._submit(lambda: self._change_session(self._session.finish, self._result))
+        self._submit(lambda: self._change_session(self._session.finish, self._result), writes=True)
 
     def retry(self) -> None:
         """Try again to write what could not be written."""
-        self._submit(self._retry)
+        self._submit(self._retry, writes=True)
 
     def close(self) -> None:
         """Write what was answered, drop precomputed work and close the session; the listener is not called again.
@@ -188,18 +198,20 @@ class SessionRunner:
 
     # --- the worker's side
 
-    def _submit(self, work: Task) -> None:
+    def _submit(self, work: Task, *, writes: bool = False) -> None:
+        """Queue what was requested; `writes` if it changes the session's file."""
         with self._lock:
             if self._closed.is_set():
                 return
             self._turn += 1
             self._idle_tasks.clear()
             self._request_came.set()
-            self._worker.submit(self._guarded, work, self._turn)
+            self._unwritten += writes
+            self._worker.submit(self._guarded, work, self._turn, writes)
 
-    def _guarded(self, work: Task, turn: int) -> None:
+    def _guarded(self, work: Task, turn: int, writes: bool = False) -> None:
         """Run a piece of work; the listener is told of any failure in words."""
-        self._worker_id, self._working_on = threading.get_ident(), turn
+        self._worker_id, self._working_on, self._writing = threading.get_ident(), turn, writes
         try:
             work()
         except Problem as problem:
@@ -212,6 +224,14 @@ class SessionRunner:
                     f"Everything answered so far is kept in {self._session.path}."
                 )
             )
+        finally:
+            self._written()
+
+    def _written(self) -> None:
+        """Note that the session's file holds what was requested; showing what follows takes longer."""
+        with self._lock:
+            self._unwritten -= self._writing
+        self._writing = False
 
     def _notify_listener(self, view: View) -> None:
         if not self._closed.is_set():
@@ -234,6 +254,7 @@ class SessionRunner:
             self._pending = (act, then)
             self._unsaved(problem.sentence)
             return
+        self._written()
         # The old question is answered: if the next view fails, a reply to the old one must not count for it.
         self._view = None
         if not self._closed.is_set():

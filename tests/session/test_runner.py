@@ -2,6 +2,7 @@ import gc
 import itertools
 import queue
 import threading
+import time
 import weakref
 from dataclasses import replace
 
@@ -52,6 +53,22 @@ def answered(window, replies):
         window.answer(view, reply, seconds=3.0)
         view = window.next((QuestionView, SittingOverView))
     return view
+
+
+def test_it_is_known_whether_the_file_still_lacks_what_was_requested(window):
+    view, go_on = answered(window, []), threading.Event()
+    assert not window.runner.unwritten
+    window.runner._worker.submit(go_on.wait, PATIENCE)
+    window.runner.curves()
+    assert not window.runner.unwritten, "what is only shown writes nothing"
+    window.answer(view, "left")
+    window.answer(view, "left")  # pressed twice: the second is dropped
+    assert window.runner.unwritten
+    go_on.set()
+    window.next()
+    while window.runner.unwritten:
+        time.sleep(0.01)
+    assert len(read(window.runner._session.path).events) == 2
 
 
 def test_what_was_prepared_does_not_keep_a_closed_session_in_memory(session):

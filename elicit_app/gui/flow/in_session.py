@@ -62,8 +62,6 @@ class SessionFlow(QObject):
         self._runner: SessionRunner | None = None
         self._main: MainThread | None = None  # brings the views of the runner
         self._result: ResultView | None = None
-        # Size of the session file at the last request; None once its effect is shown.
-        self._size_before: int | None = None
 
     @property
     def path(self) -> Path | None:
@@ -129,10 +127,8 @@ class SessionFlow(QObject):
 
     def unwritten(self) -> Callable[[], bool]:
         """Return a function that tells whether a request is still missing from the session file."""
-        session, size = self._session, self._size_before
-        if session is None or size is None:
-            return lambda: False
-        return lambda: _size(session.path) == size
+        runner = self._runner
+        return lambda: runner is not None and runner.unwritten
 
     def _practised(self) -> None:
         if self._session is None or self._runner is not None:
@@ -160,7 +156,7 @@ class SessionFlow(QObject):
     # --- views
 
     def show_view(self, view: View) -> None:
-        session, self._size_before = self._session, None
+        session = self._session
         if session is None:
             return
         if isinstance(view, QuestionView):
@@ -200,8 +196,7 @@ class SessionFlow(QObject):
         """Return a slot that requests `act` in the session that is open when it is called."""
 
         def slot(*args: A.args, **kwargs: A.kwargs) -> None:
-            if self._runner is not None and self._session is not None:
-                self._size_before = _size(self._session.path)
+            if self._runner is not None:
                 act(self._runner, *args, **kwargs)
 
         return slot
@@ -317,11 +312,3 @@ class SessionFlow(QObject):
 def submit_answer(runner: SessionRunner, given: GivenAnswer) -> None:
     """Pass an answer from the page to the session."""
     runner.answer(**vars(given))
-
-
-def _size(path: Path) -> int:
-    """Return the size of a file; 0 if it is gone."""
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0

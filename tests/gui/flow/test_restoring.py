@@ -98,6 +98,19 @@ def test_leaving_does_not_wait_for_a_computation_and_what_is_opened_next_does(be
     assert computed.done()
 
 
+def test_closing_does_not_wait_for_what_is_only_shown(begin, on_of, finished, monkeypatch):
+    window, go_on = begin(), threading.Event()
+    window.flow.open(str(finished))
+    page = on_of(window, "results")
+    monkeypatch.setattr("elicit_app.session.curves.curves_of", lambda *_: go_on.wait(60))
+    monkeypatch.setattr("elicit_app.gui.flow.navigation.PATIENCE", 0.05)
+    page.details.curves_requested.emit()
+    page.review_requested.emit()
+    assert not window.flow.close(), "the program ends with its computation, and not after it"
+    assert not go_on.is_set()
+    go_on.set()
+
+
 def test_who_left_during_the_practice_comes_back_to_it(begin, on_of):
     first = begin()
     first.flow.open("wine")
