@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from typing import Any, Self, TypeVar
@@ -27,6 +27,7 @@ Codes = NDArray[np.intp]
 Totals = dict[str, Any]
 Part = TypeVar("Part")
 Result = TypeVar("Result")
+InParts = Generator[None, None, Result]  # work that pauses, usually after every few hundredths of a second
 
 # About 1 MB of float64: the working arrays of a chunk stay in the processor's cache. That makes the measures two to
 # four times as fast as a single pass over all cases, and bounds their memory.
@@ -43,6 +44,16 @@ def in_threads(of: Callable[[Part], Result], parts: Iterable[Part]) -> list[Resu
     """
     with ThreadPoolExecutor(_THREADS) as threads:
         return list(threads.map(of, parts))
+
+
+def completed(work: InParts[Result]) -> Result:
+    """Do all parts of the work, and return its result."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            found: Result = end.value
+            return found
 
 
 class Measured(float):

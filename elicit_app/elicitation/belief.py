@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from elicit_app.elicitation.prior import WeightPrior, relative_weights
 from elicit_app.elicitation.questions import Asked, Belief, Matrix
 from elicit_app.elicitation.response import N_PARAMETERS, Evidence, Person, ResponseModel
-from elicit_app.elicitation.sampler import InParts, LogDensity, annealing, assimilating, gathered, moved
+from elicit_app.elicitation.sampler import LogDensity, annealing, assimilating, gathered, moved
+from metrics.batches import InParts
 from metrics.elicited.family import family_of
 
 LEVEL = 0.9  # of all intervals

@@ -26,8 +26,8 @@ from elicit_app.elicitation.prior import WeightPrior, relative_weights
 from elicit_app.elicitation.propagation import FEWEST_SETS, LEAST, Intervals, Sites, product, propagated, quadratic_fit
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.response import Evidence, Person, ResponseModel, error_of_counts, point_lapse
-from elicit_app.elicitation.sampler import InParts
 from elicit_app.problem import Problem
+from metrics.batches import InParts
 
 LOGISTIC = 1.702  # a logistic variable is about normal with this standard deviation
 

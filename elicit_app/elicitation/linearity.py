@@ -30,7 +30,8 @@ from elicit_app.elicitation.response import (
     is_point,
     log_amounts,
 )
-from elicit_app.elicitation.sampler import LogDensity, annealing, bridging, completed
+from elicit_app.elicitation.sampler import LogDensity, annealing, bridging
+from metrics.batches import completed
 from metrics.elicited.family import family_of
 from metrics.measures.confusion import macro_f1
 

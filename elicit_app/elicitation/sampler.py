@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.elicitation.questions import Matrix
+from metrics.batches import InParts
 
 LogDensity = Callable[[Matrix], Matrix]
-Value = TypeVar("Value")
-InParts = Generator[None, None, Value]  # work that pauses after every few hundredths of a second
 
 _DEGREES = 6.0  # of the t distribution that approximates the posterior: its tails keep distant draws mobile
 _SHRINK = 0.05
@@ -102,16 +101,6 @@ class Mixed(NamedTuple):
 
     particles: Matrix
     effective: float
-
-
-def completed(work: InParts[Value]) -> Value:
-    """Do all parts of the work, and return its value."""
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            value: Value = end.value
-            return value
 
 
 def assimilating(

@@ -11,6 +11,7 @@ import numpy as np
 from elicit_app.session.result import policies_of
 from elicit_app.session.views import Band, CurveLine, CurveSet, CurvesView, ResultView, RocLine
 from elicit_app.study.model import Study, Wording
+from metrics.batches import InParts
 from metrics.elicited.metric_parts import CaseWords
 from metrics.inputs.arguments import Floats
 from metrics.policies.cases import Policy, Practice
@@ -27,15 +28,18 @@ _HALF = 0.5
 AS_NOW = "as it decides now"
 
 
-def curves_of(study: Study, view: ResultView) -> CurvesView | None:
-    """Return the curves of a result; None without models, or if there is no mistake to compare with the yardstick."""
+def curves_of(study: Study, view: ResultView) -> InParts[CurvesView | None]:
+    """Return, computed in parts, the curves of a result.
+
+    None without models, or if there is no mistake to compare with the yardstick.
+    """
     judgement, rate = view.judgement, view.headline.rate
     if judgement is None or rate.is_yardstick:
         return None
     prevalence = judgement.prevalence if judgement.stated else None
     p, models, costs = judgement.positive, policies_of(study, view.metric), UnitCosts.of(judgement.metric)
     threshold = None if p is None else threshold_of(costs, p)
-    found = curves_of_models(
+    found = yield from curves_of_models(
         view.metric,
         study.models[0].y_true,
         models,

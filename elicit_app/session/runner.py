@@ -156,7 +156,7 @@ class SessionRunner:
         )
 
     def curves(self) -> None:
-        """Compute the curves of the current result."""
+        """Compute the curves of the current result, part by part; any other request ends that."""
         self._submit(self._curves)
 
     def take_out(self, number: int) -> None:
@@ -341,12 +341,15 @@ class SessionRunner:
         return replace(view, experts=experts_in_words(experts) if len(experts) > 1 else "")
 
     def _curves(self) -> None:
+        if isinstance(self._view, ResultView):
+            self._queue_parts([self._compute_curves(self._view)])
+
+    def _compute_curves(self, view: ResultView) -> Iterator[None]:
         from elicit_app.session.curves import curves_of
 
-        if isinstance(self._view, ResultView):
-            found = curves_of(self._session.study, self._view)
-            if found is not None:
-                self._notify_listener(found)
+        found = yield from curves_of(self._session.study, view)
+        if found is not None:
+            self._notify_listener(found)
 
     # --- the next question, before the click
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.batches import InParts, completed
 from metrics.drawing import LogAxis, axes_for, line_style, set_ratio_axis, tidy
 from metrics.elicited.exchange import ExchangeRate, exchange_rates, rate_of
 from metrics.errors import InputError
@@ -134,9 +135,10 @@ def policy_curves(
     whole_number(draws, "draws", 1)
     true, models, people = models_of(metric, y_true, y_proba, labels, groups, prevalence)
     today = None if practice is None else Practice.of(metric.matrix_of(practice, "practice"), metric.classes)
-    return curves_of_models(
+    found = curves_of_models(
         metric, true, models, rate, people, ratios=ratios, prevalence=prevalence, practice=today, draws=draws, seed=seed
     )
+    return completed(found)
 
 
 def curves_of_models(
@@ -151,8 +153,8 @@ def curves_of_models(
     practice: Practice | None = None,
     draws: int = 1_000,
     seed: int = 0,
-) -> PolicyCurves:
-    """Return `policy_curves` for models with known calibration and a mistake with a known exchange rate.
+) -> InParts[PolicyCurves]:
+    """Return, computed in parts, `policy_curves` for models of known calibration and a mistake of known exchange rate.
 
     The cases may be of numbered people, (n,). Decisions change in few classes from one ratio to the next; only those
     classes are drawn again.
@@ -186,6 +188,7 @@ def curves_of_models(
         cost.append(own @ found.estimate)
         unshown, _ = found.unshown_costs(int(cost[-1].argmin()), shares)
         best.append(share_best(found.drawn_from_cases(shares) - unshown))
+        yield
     return PolicyCurves(
         mistake=rate.mistake.name,
         ratios=at,

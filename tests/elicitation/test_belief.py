@@ -12,7 +12,8 @@ from elicit_app.elicitation.oracles import LinearOracle
 from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Question, Strength
 from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel, evidence
-from elicit_app.elicitation.sampler import completed, remembered
+from elicit_app.elicitation.sampler import remembered
+from metrics.batches import completed
 from metrics.elicited.family import LPM, family_of
 
 SEEDS = st.integers(0, 2**20)

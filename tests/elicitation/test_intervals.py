@@ -12,8 +12,8 @@ from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.propagation import propagated
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Question
 from elicit_app.elicitation.response import evidence
-from elicit_app.elicitation.sampler import completed
 from elicit_app.problem import Problem
+from metrics.batches import completed
 
 K, CASES = 6, 6_000
 PRIOR = WeightPrior.of("lpm", K)

@@ -13,7 +13,8 @@ from elicit_app.elicitation.oracles import UtilityOracle
 from elicit_app.elicitation.prior import WeightPrior, relative_weights
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Proposal, Question
 from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel, evidence
-from elicit_app.elicitation.sampler import annealing, completed
+from elicit_app.elicitation.sampler import annealing
+from metrics.batches import completed
 
 PRIOR = WeightPrior.of("lpm", 3)
 CASES = 900

@@ -55,6 +55,24 @@ def answered(window, replies):
     return view
 
 
+def test_curves_take_as_long_as_they_do_only_for_who_waits_for_them(window, monkeypatch):
+    begun = threading.Event()
+
+    def endless(*_):
+        while True:
+            begun.set()
+            yield
+
+    answered(window, ["left"] * 5)
+    window.runner.result()
+    window.next(ResultView)
+    monkeypatch.setattr("elicit_app.session.curves.curves_of", endless)
+    window.runner.curves()
+    assert begun.wait(PATIENCE)
+    window.runner.review()
+    window.next(ReviewView)
+
+
 def test_it_is_known_whether_the_file_still_lacks_what_was_requested(window):
     view, go_on = answered(window, []), threading.Event()
     assert not window.runner.unwritten

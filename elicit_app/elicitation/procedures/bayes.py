@@ -49,8 +49,8 @@ from elicit_app.elicitation.questions import AnswersFor, Asked, Choice, Family, 
 from elicit_app.elicitation.reach import PolicyDoubt, doubt_of_policies, open_ends, reliance_on_prior, widest_rates
 from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.elicitation.response import ResponseModel, evidence
-from elicit_app.elicitation.sampler import InParts, completed
 from elicit_app.problem import Problem
+from metrics.batches import InParts, completed
 from metrics.elicited.family import family_of, is_fraction, linear_family
 from metrics.elicited.metric_parts import rounded_draws
 

@@ -99,12 +99,18 @@ def test_leaving_does_not_wait_for_a_computation_and_what_is_opened_next_does(be
 
 
 def test_closing_does_not_wait_for_what_is_only_shown(begin, on_of, finished, monkeypatch):
-    window, go_on = begin(), threading.Event()
+    window, begun, go_on = begin(), threading.Event(), threading.Event()
+
+    def slow(*_):
+        begun.set()
+        yield go_on.wait(60)
+
     window.flow.open(str(finished))
     page = on_of(window, "results")
-    monkeypatch.setattr("elicit_app.session.curves.curves_of", lambda *_: go_on.wait(60))
+    monkeypatch.setattr("elicit_app.session.curves.curves_of", slow)
     monkeypatch.setattr("elicit_app.gui.flow.navigation.PATIENCE", 0.05)
     page.details.curves_requested.emit()
+    assert begun.wait(60)
     page.review_requested.emit()
     assert not window.flow.close(), "the program ends with its computation, and not after it"
     assert not go_on.is_set()

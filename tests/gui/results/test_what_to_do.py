@@ -22,6 +22,7 @@ from elicit_app.session.result import result_view, scenarios_of
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from metrics import ElicitedMetric, judge
+from metrics.batches import completed
 from metrics.drawing import LinearAxis
 from metrics.elicited.metric_parts import CHOICE_SETTLED
 from metrics.text import total_cost
@@ -56,7 +57,7 @@ def view(path, study):
 
 @pytest.fixture(scope="module")
 def curves(study, view):
-    return curves_of(study, view)
+    return completed(curves_of(study, view))
 
 
 def test_the_band_is_that_of_the_difference_to_the_next_best(curves, study):
@@ -91,7 +92,7 @@ def test_at_the_elicited_ratio_the_curves_cost_what_the_table_says(curves, view)
 def test_at_a_stated_prevalence_curves_are_of_corrected_risks(view, study, curves):
     rare = replace(study, stated_prevalence=(0.1, 0.9))
     judgement = scenarios_of(rare, view.metric).judgement()
-    found = curves_of(rare, replace(view, judgement=judgement, practice=None))
+    found = completed(curves_of(rare, replace(view, judgement=judgement, practice=None)))
     assert found.corrected
     assert not curves.corrected
     *_, everybody, _ = found.net_benefit.lines
