@@ -189,7 +189,8 @@ class Cases:
     def policies(self, cost_matrix: ArrayLike) -> list[Matrix]:
         """Return the matrices of the policies judged at the end.
 
-        They are: as is, at least cost, and if needed recalibrated, or corrected for the stated prevalence.
+        They are: as is, at least cost, and if needed recalibrated, or corrected for the stated prevalence. Of very many
+        cases some stand for all.
         """
         some, deciding = self._compared
         return [some.confusion(one) for one in decisions_of(deciding, np.asarray(cost_matrix, dtype=np.float64))]
@@ -208,13 +209,16 @@ class Cases:
         return some, list(own.deciding(proba, rows, people))
 
     def _rows_compared(self) -> NDArray[np.intp]:
-        """Return the rows of all cases or, where very many were counted, of equally many of every class."""
+        """Return the rows of all cases or, where very many were counted, of at most equally many of every class.
+
+        They are drawn, because rows at regular distances could all be of one fold of the recalibration.
+        """
         n, most = len(self.weight), _MOST_COMPARED // self.n_classes
         if n <= _MOST_COMPARED or not np.all((self.outcome == 0) | (self.outcome == 1)):
             return np.arange(n)
-        true = self.outcome.argmax(axis=1)
+        true, rng = self.outcome.argmax(axis=1), np.random.default_rng(0)
         of_class = [np.flatnonzero(true == label) for label in range(self.n_classes)]
-        kept = [rows[:: -(-len(rows) // most)] if len(rows) > most else rows for rows in of_class]
+        kept = [rng.choice(rows, most, replace=False) if len(rows) > most else rows for rows in of_class]
         return np.sort(np.concatenate(kept))
 
     def _part(self, rows: NDArray[np.intp]) -> Cases:
