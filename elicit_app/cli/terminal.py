@@ -144,7 +144,8 @@ class Terminal:
         try:
             (self._runner.more if self._wants_more() else self._runner.start)()
             while True:
-                view = self._views.get()
+                with output.progress("Computing"):
+                    view = self._views.get()
                 if isinstance(view, ResultView):
                     return view
                 if not self._handle_view(view):
