@@ -184,7 +184,7 @@ def progress(task: str, total: int | None = None) -> Iterator[Callable[..., None
         yield advance
     finally:
         patience.cancel()
-        if patience.ident is not None:
+        if patience.is_alive():
             patience.join()  # it may be about to show the bar
         if bar is not None:
             bar.stop()
