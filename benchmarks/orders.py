@@ -2,8 +2,11 @@
 
 Simulated experts, whose log-ratios wobble at every answer, state one order between two random mistakes before a
 sitting: one that holds for them, or its reverse. Printed is how often the answers are found to contradict it, of all
-experts and of those for whom the costs of the two mistakes differ by a factor of three or more. Real predictions are
-read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); without it their studies are omitted.
+experts and of those for whom the costs of the two mistakes differ by a factor of three or more. With --ordered they
+state that the classes are in an order, which holds for their costs, or for none; then printed is also how many of the
+ratios to the largest cost lie in their 90 % ranges, and how wide these are, with the order and without it. Real
+predictions are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); without it their
+studies are omitted.
 """
 
 from __future__ import annotations
@@ -17,12 +20,15 @@ from early_stop import person
 from elicitation import opened
 
 from elicit_app.elicitation import LPM
+from elicit_app.elicitation.belief import ends_of_ratios
 from elicit_app.elicitation.oracles import run
-from elicit_app.elicitation.orders import StatedMistake, StatedOrder, contradicted_orders
+from elicit_app.elicitation.orders import FEWEST_IN_ORDER, StatedMistake, StatedOrder, contradicted_orders
+from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.registry.entries import procedure_for, setting_of, stated_orders
 from elicit_app.study.model import Study
+from elicit_app.study.opening import open_study
 
-STUDIES = ("breast-cancer", "wine", "emotions", "news")
+STUDIES = ("breast-cancer", "wine", "emotions", "news", "graded")
 FAR = np.log(3)
 
 
@@ -38,8 +44,38 @@ def contradicted(study: Study, seed: int, wobble: float, *, holds: bool) -> tupl
     _, history = run(procedure_for(study, setting), person(log_costs, wobble, rng))
     free = procedure_for(study, setting.without_orders()).belief(history)
     assert free is not None
-    found = contradicted_orders(stated_orders(setting, study.classes), free)
+    found = contradicted_orders(stated_orders(setting, study.classes), (), free)
     return bool(found), bool(log_costs[larger] - log_costs[smaller] >= FAR)
+
+
+def ordered(study: Study, seed: int, wobble: float, *, holds: bool) -> tuple[bool, bool, list[float]]:
+    """Return whether answers contradict an order of the classes, whether costs do, and how well these are known.
+
+    That is the share of the ratios to the largest cost within their ranges and the mean log-width of the ranges, with
+    the order and, after a sitting of its own, without it.
+    """
+    rng = np.random.default_rng((seed, 5))
+    log_costs = rng.normal(0, 1.2, study.n_classes * (study.n_classes - 1))
+    setting = setting_of("bayes", purpose="costs", seed=seed, ordered=study.classes).for_person()
+    orders = stated_orders(setting, study.classes)
+    prior = WeightPrior.of("lpm", study.n_classes, "iid", orders)
+    if holds:
+        log_costs = prior.in_order(log_costs[None])[0]
+    far_off = any(log_costs[small] - log_costs[large] >= FAR for small, large in prior.order)
+    known: list[float] = []
+    for one in (setting, setting.without_orders()):
+        outcome, history = run(procedure_for(study, one), person(log_costs, wobble, np.random.default_rng((seed, 6))))
+        if one is setting:
+            free = procedure_for(study, setting.without_orders()).belief(history)
+        largest = int(np.argmax(log_costs))
+        belief = procedure_for(study, one).belief(history)
+        assert belief is not None
+        low, high = np.log(ends_of_ratios(belief.log_weights, largest))
+        others = np.arange(len(log_costs)) != largest
+        truth = log_costs - log_costs[largest]
+        known += [float(((low <= truth) & (truth <= high))[others].mean()), float((high - low)[others].mean())]
+    assert free is not None
+    return bool(contradicted_orders((), orders, free)), far_off, known
 
 
 def report(name: str, found: list[tuple[bool, bool]]) -> None:
@@ -55,22 +91,55 @@ def share(said: np.ndarray) -> str:
     return f"{mean:.2f} +- {np.sqrt(mean * (1 - mean) / max(len(said), 1)):.2f}"
 
 
+def report_ordered(name: str, found: list[tuple[bool, bool, list[float]]]) -> None:
+    said, far = np.array([one[:2] for one in found]).T
+    known, errors = [f([one[2] for one in found], axis=0) for f in (np.mean, np.std)]
+    within, width, within_without, width_without = known
+    off, off_without = errors[[0, 2]] / np.sqrt(len(found))
+    print(
+        f"{name}: contradicted {share(said)} of {len(said)}; costs far apart {share(said[far])} of {far.sum()}; within "
+        f"{within:.2f} +- {off:.2f}, factor {np.exp(width / 2):.1f}; without {within_without:.2f} +- {off_without:.2f}, "
+        f"factor {np.exp(width_without / 2):.1f}",
+        flush=True,
+    )
+
+
+def graded(folder: Path) -> Study:
+    """Return a study of five grades, from healthy in half of the cases to severe in one of twelve."""
+    shares, rng = np.array([0.49, 0.10, 0.27, 0.06, 0.08]), np.random.default_rng(5)
+    grades = np.arange(len(shares))
+    y_true = rng.choice(len(shares), 1500, p=shares)
+    seen = y_true + rng.normal(0, 0.8, len(y_true))
+    likely = shares * np.exp(-0.5 * ((seen[:, None] - grades) / 0.8) ** 2)
+    path = folder / "graded.npz"
+    np.savez(path, y_true=y_true, y_proba=likely / likely.sum(axis=1, keepdims=True))
+    return open_study(path)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=40, help="experts for each study and kind of order")
     parser.add_argument("--only", choices=STUDIES, help="of one study")
+    parser.add_argument("--ordered", action="store_true", help="orders of the classes instead of two mistakes")
     parser.add_argument("--wobble", type=float, default=0.6, help="of the log-ratios, at every answer")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
+    kinds = (("an order that holds", True), ("its reverse", False))
+    if options.ordered:
+        kinds = (("an order of the classes that holds", True), ("one of classes that have none", False))
     with TemporaryDirectory() as folder:
         for name in [options.only] if options.only else STUDIES:
-            study = opened(name, Path(folder))
-            if study is None:
+            study = graded(Path(folder)) if name == "graded" else opened(name, Path(folder))
+            if study is None or (options.ordered and study.n_classes < FEWEST_IN_ORDER):
                 continue
-            for kind, holds in (("an order that holds", True), ("its reverse", False)):
+            for kind, holds in kinds:
                 seeds = range(options.seed, options.seed + options.runs)
-                found = [contradicted(study, seed, options.wobble, holds=holds) for seed in seeds]
-                report(f"{name}, {kind}", found)
+                if options.ordered:
+                    both = [ordered(study, seed, options.wobble, holds=holds) for seed in seeds]
+                    report_ordered(f"{name}, {kind}", both)
+                else:
+                    found = [contradicted(study, seed, options.wobble, holds=holds) for seed in seeds]
+                    report(f"{name}, {kind}", found)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.questions import Choice, Family, Question
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import entry_named, setting_of
-from elicit_app.registry.entries import as_packed, read_orders, stated_orders
+from elicit_app.registry.entries import as_packed, read_ordered, read_orders, stated_orders
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import (
     SUFFIX,
@@ -72,6 +72,7 @@ class AskOptions:
     purpose: AnswersFor | None = None
     questions: int | None = None
     never_worse: tuple[str, ...] = ()
+    ordered: str | None = None
     expert: str | None = None
     session: Path | None = None
     withdraw_orders: bool = False
@@ -235,7 +236,7 @@ def _path(options: AskOptions, study: Study, console: Console) -> Path:
 def _go_on(options: AskOptions, study: Study, path: Path, console: Console) -> Session:
     session = Session.open(path, study)
     if options.withdraw_orders:
-        if not session.setting.orders:
+        if not session.setting.all_orders:
             raise WrongOption("`withdraw_orders`: no orders are stated in this session.")
         session.withdraw_orders()
     _print_recap(session, console)
@@ -265,6 +266,7 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
         purpose=purpose,
         questions=options.questions,
         never_worse=read_orders(options.never_worse, study.classes),
+        ordered=read_ordered(options.ordered),
         seed=seed,
     )
     setting = as_packed(study, setting)
@@ -272,8 +274,8 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
     if without := answered_without({f"--{name}": both for name, both in given.items() if name in fixed}):
         output.line(console, without)
     # Reject invalid options before the person is asked anything.
-    orders = stated_orders(setting, study.classes)
-    _print_stated_orders(stated_words(orders, study.wording, setting.family), console)
+    stated_orders(setting, study.classes)
+    _print_stated_orders(stated_words(setting, study), console)
     if options.simulate is not None:
         simulated_values(options, setting, study)
     elif options.denominator is not None:
@@ -336,6 +338,7 @@ def _print_ignored_options(options: AskOptions, session: Session, console: Conso
         "--expert": (options.expert, begun.expert),
         "--seed": (options.seed, begun.seed),
         "--never-worse": (read_orders(options.never_worse, session.study.classes), setting.orders or None),
+        "--ordered": (read_ordered(options.ordered), setting.classes_in_order or None),
     }
     left_out = _different(given)
     if left_out:

@@ -21,7 +21,7 @@ from elicit_app.cli.output import (
     require_new,
     require_picture,
 )
-from elicit_app.cli.study import AnyStudy, NeverWorseOption
+from elicit_app.cli.study import AnyStudy, NeverWorseOption, OrderedOption
 from metrics.text import counted
 
 if TYPE_CHECKING:
@@ -142,6 +142,7 @@ def simulate(
         typer.Option(help="What bayes asks for: sides, equal points, or both (the default)."),
     ] = None,
     never_worse: NeverWorseOption = None,
+    ordered: OrderedOption = None,
     checks: Annotated[bool, typer.Option("--checks", help="Add repeats and check questions of bayes.")] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Parallel processes.")] = 1,
     out: Annotated[
@@ -158,7 +159,7 @@ def simulate(
     from elicit_app.experiments.simulation import Experts, split_options
     from elicit_app.experiments.simulation import simulate as run
     from elicit_app.registry import setting_of
-    from elicit_app.registry.entries import as_packed, read_orders
+    from elicit_app.registry.entries import as_packed, read_ordered, read_orders
     from elicit_app.study.opening import open_study
 
     if out is not None and runs != 1:
@@ -170,6 +171,7 @@ def simulate(
             | {
                 "cycles": _cycles(cycles),
                 "never_worse": read_orders(never_worse or (), opened.classes),
+                "ordered": read_ordered(ordered),
                 "weights": None if weights is None else output.numbers(weights, "--weights"),
                 "denominator": denominator
                 if denominator in (None, "random")

@@ -16,7 +16,7 @@ import typer
 
 from elicit_app.cli import experiments, files, measure, output, score, study
 from elicit_app.cli.output import Commands, Force, Questions, install_safe_streams
-from elicit_app.cli.study import NeverWorseOption, StudyRef
+from elicit_app.cli.study import NeverWorseOption, OrderedOption, StudyRef
 from elicit_app.problem import Problem
 from metrics import __version__
 from metrics.errors import InputError, MissingPackage, require
@@ -209,6 +209,7 @@ def ask(
     ] = None,
     questions: Questions = None,
     never_worse: NeverWorseOption = None,
+    ordered: OrderedOption = None,
     expert: Annotated[str | None, typer.Option(help="Name of the expert; kept in the metric file.")] = None,
     session: Annotated[
         Path | None, typer.Option(help="Session file: resume it if it exists, otherwise create it.")

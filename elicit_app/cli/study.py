@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -36,6 +36,14 @@ NeverWorseOption = Annotated[
         metavar="TRUE:PREDICTED<=TRUE:PREDICTED",
         help="For bayes: the first mistake is never worse than the second, for certain. May be given several times; "
         "for the family dlpm TRUE<=TRUE.",
+    ),
+]
+OrderedOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CLASS,CLASS,...",
+        help="For bayes: these classes are in an order, so that of two mistakes with the same truth, or the same "
+        "prediction, the one that is further off is never the lesser, for certain.",
     ),
 ]
 AnyStudy = Annotated[str, typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.")]
@@ -292,6 +300,7 @@ def pack(
     ] = None,
     questions: Questions = None,
     never_worse: NeverWorseOption = None,
+    ordered: OrderedOption = None,
     round: Annotated[
         int,
         typer.Option(
@@ -307,7 +316,8 @@ def pack(
 
     require_new(pack_path(out), force)
     opened = open_study(study)
-    setting = _setting(opened, purpose or opened.purpose, family or "lpm", questions, tuple(never_worse or ()))
+    asked = {"purpose": purpose or opened.purpose, "family": family or "lpm", "questions": questions}
+    setting = _setting(opened, asked, tuple(never_worse or ()), ordered)
     given = {"--family": (family, setting.family), "--purpose": (purpose, setting.purpose)}
     if without := answered_without(given):
         print(without)
@@ -321,19 +331,13 @@ def pack(
     print(f"Then: elicit study collect {output.quoted(study)} FILE...")
 
 
-def _setting(
-    study: Study,
-    purpose: Literal["choose", "costs", "both"] | None,
-    family: str,
-    questions: int | None,
-    never_worse: tuple[str, ...],
-) -> Setting:
+def _setting(study: Study, asked: dict[str, Any], never_worse: tuple[str, ...], ordered: str | None) -> Setting:
     from elicit_app.registry import setting_of
-    from elicit_app.registry.entries import as_packed, read_orders, stated_orders
+    from elicit_app.registry.entries import as_packed, read_ordered, read_orders, stated_orders
 
     with output.wrong_options_as_usage_errors():
         orders = read_orders(never_worse, study.classes)
-        setting = setting_of("bayes", family=family, purpose=purpose, questions=questions, never_worse=orders)
+        setting = setting_of("bayes", **asked, never_worse=orders, ordered=read_ordered(ordered))
         setting = as_packed(study, setting)
         stated_orders(setting, study.classes)
         return setting

@@ -240,14 +240,7 @@ class ParticlePosterior(Posterior):
         cls, prior: WeightPrior, response: ResponseModel, n: int, rng: np.random.Generator, sweeps: int = 16
     ) -> Self:
         """Draw n times from the prior."""
-        draws = rng.standard_normal((n, prior.size + N_PARAMETERS))
-        belief = cls(prior, response, draws, float(n), sweeps)
-        if not len(prior.order):
-            return belief
-        logs = prior.in_order(prior.log_weights(draws[:, : prior.size]))
-        draws[:, : prior.size] = prior.coordinates(logs)
-        # Rounding can leave a draw just outside an order that it touches; such a draw can still move.
-        return cls(prior, response, moved(draws, belief._of_orders(), rng, _SETTLING_SWEEPS), float(n), sweeps)
+        return cls(prior, response, prior_draws(prior, n, prior.size + N_PARAMETERS, rng), float(n), sweeps)
 
     @cached_property
     def log_weights(self) -> Matrix:
@@ -269,7 +262,8 @@ class ParticlePosterior(Posterior):
         fit = self.response.log_likelihood(self.weights, self.person, newest).sum(axis=1)
         if self._may_be_stuck(fit, newest):
             # An earlier slip may have led all draws astray: start again from the prior.
-            _, draws = yield from annealing(len(self.draws), self.draws.shape[1], self._log_likelihood(answers), rng)
+            before = prior_draws(self.prior, len(self.draws), self.draws.shape[1], rng)
+            _, draws = yield from annealing(before, self._log_likelihood(answers), rng)
             return self._with(draws, _RENEWED * len(draws))
         mixed = yield from assimilating(
             self.draws,
@@ -285,7 +279,7 @@ class ParticlePosterior(Posterior):
 
     def _may_be_stuck(self, fit: Matrix, newest: Evidence) -> bool:
         """Return whether the draws must be made anew, because they give the newest choice a low probability."""
-        if not len(newest.choices.gain) or len(self.prior.order):
+        if not len(newest.choices.gain):
             return False
         return float(np.exp(fit / newest.n_answers).mean()) < _STARTLING
 
@@ -322,13 +316,6 @@ class ParticlePosterior(Posterior):
         logs = self.prior.log_weights(draws[:, : self.prior.size])
         return np.asarray(logs - logs.mean(axis=1, keepdims=True))
 
-    def _of_orders(self) -> LogDensity:
-        def log_likelihood(draws: Matrix) -> Matrix:
-            logs = self.prior.log_weights(draws[:, : self.prior.size])
-            return np.where(self.prior.allowed(logs), 0.0, -np.inf)
-
-        return log_likelihood
-
     def _log_likelihood(self, answers: Evidence) -> LogDensity:
         m, most = self.prior.size, max(1, _AT_ONCE // max(answers.n_answers, 1))
 
@@ -344,6 +331,20 @@ class ParticlePosterior(Posterior):
             return np.asarray(fit)
 
         return log_likelihood
+
+
+def prior_draws(prior: WeightPrior, n: int, d: int, rng: np.random.Generator) -> Matrix:
+    """Return draws (n, d) from the prior, whose first coordinates are weights that keep the stated orders."""
+    draws, m = rng.standard_normal((n, d)), prior.size
+    if not len(prior.order):
+        return draws
+    draws[:, :m] = prior.coordinates(prior.in_order(prior.log_weights(draws[:, :m])))
+
+    def of_orders(draws: Matrix) -> Matrix:
+        return np.where(prior.allowed(prior.log_weights(draws[:, :m])), 0.0, -np.inf)
+
+    # Rounding can leave a draw just outside an order that it touches; such a draw can still move.
+    return moved(draws, of_orders, rng, _SETTLING_SWEEPS)
 
 
 def ends_of_ratios(logs: Matrix, yardstick: int) -> Matrix:

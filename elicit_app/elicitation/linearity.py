@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr
 
-from elicit_app.elicitation.belief import ParticlePosterior, shares_of_best
+from elicit_app.elicitation.belief import ParticlePosterior, prior_draws, shares_of_best
 from elicit_app.elicitation.prior import WeightPrior, relative_weights
 from elicit_app.elicitation.questions import Asked, Choice, Matrix
 from elicit_app.elicitation.response import (
@@ -49,7 +49,7 @@ SHARE_OF_NAMED = 0.25  # prior probability of a named rival when all hypotheses 
 # twice as good.
 EQUAL_COSTS = 0.4
 
-_PARTICLES, _DRAWS, _USUAL = 600, 4_000, 300
+_PARTICLES, _USUAL = 600, 300
 _COUNTS_TRIED = 400  # counts tried along a scale, to find where a score is the same on both sides
 _BEYOND = 1.5  # times the largest possible count: the equal point of a person for whom no count is large enough
 _SAME = 1e-12
@@ -387,8 +387,8 @@ class _Limited:
             fit = answered.log_likelihood(self.response, person, latent, exact)
             return np.asarray(np.where(self.prior.allowed(logs), fit, -1e9))
 
-        log_evidence, draws = completed(annealing(_PARTICLES, m + N_PARAMETERS + 1, log_likelihood, rng))
-        return log_evidence - _log_allowed(self.prior, rng), draws
+        before = prior_draws(self.prior, _PARTICLES, m + N_PARAMETERS + 1, rng)
+        return completed(annealing(before, log_likelihood, rng))
 
     def limit_kept_probability(self, draws: Matrix, shown: _Pairs) -> float:
         """Return the share of draws whose limit is kept by some side that was shown."""
@@ -403,14 +403,6 @@ class _Limited:
         logs = self.prior.log_weights(draws[:, : self.prior.size])
         linear = relative_weights(logs) @ _gains_of_each(matrices, self.prior, 1.0).T
         return np.asarray(np.where(over > 0, linear.min() - 1.0 - over, linear))
-
-
-def _log_allowed(prior: WeightPrior, rng: np.random.Generator) -> float:
-    """Return the log-probability of the stated orders; the evidence for linear costs is conditional on them."""
-    if not len(prior.order):
-        return 0.0
-    within = prior.allowed(prior.log_weights(rng.standard_normal((_DRAWS, prior.size)))).mean()
-    return float(np.log(max(within, 1.0 / _DRAWS)))
 
 
 def _within_limits(linear: Matrix, limit: Matrix, gravest: NDArray[np.intp], scales: _Scales) -> Matrix:
@@ -451,7 +443,7 @@ def _evidence_of_a_score(score: Utilities, answered: _Answered, usual: _Pairs, r
         person = response.person(draws)
         return answered.log_likelihood(response, person, person.sensitivity[:, None] * apart, exact)
 
-    log_evidence, _ = completed(annealing(_PARTICLES, N_PARAMETERS, log_likelihood, rng))
+    log_evidence, _ = completed(annealing(rng.standard_normal((_PARTICLES, N_PARAMETERS)), log_likelihood, rng))
     return log_evidence
 
 

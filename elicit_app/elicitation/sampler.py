@@ -185,19 +185,19 @@ def gathered(
     return Mixed(np.concatenate(stages), total)
 
 
-def annealing(n: int, d: int, log_likelihood: LogDensity, rng: np.random.Generator) -> InParts[tuple[float, Matrix]]:
-    """Return the log-evidence of a likelihood under N(0, I), and draws of the posterior, by tempering.
+def annealing(draws: Matrix, log_likelihood: LogDensity, rng: np.random.Generator) -> InParts[tuple[float, Matrix]]:
+    """Return the log-evidence of a likelihood under the prior, and draws of the posterior, by tempering.
 
     Parameters
     ----------
-    n, d : int
-        Number of particles, and of dimensions.
+    draws : ndarray of shape (n, d)
+        Draws from the prior: N(0, I), or that part of it outside of which the likelihood is next to nothing.
     log_likelihood : callable
         From (n, d) to (n,), finite.
     rng : numpy.random.Generator
         Source of randomness.
     """
-    return bridging(rng.standard_normal((n, d)), lambda x: np.zeros(len(x)), log_likelihood, rng)
+    return bridging(draws, lambda x: np.zeros(len(x)), log_likelihood, rng)
 
 
 def bridging(

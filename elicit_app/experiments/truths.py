@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from elicit_app.elicitation.oracles import Utility
 from elicit_app.elicitation.orders import violated_order
@@ -123,22 +122,30 @@ def true_metric(
     """
     prevalence = study.prevalence
     if denominator is not None or (stated is not None and is_fraction(setting.family)):
-        if setting.orders:
-            raise WrongOption("`never_worse` applies only to linear metrics: omit it or `denominator`.")
+        if setting.all_orders:
+            raise WrongOption("`never_worse` and `ordered` apply only to linear metrics: omit them or `denominator`.")
         return _fractional(setting, prevalence, rng, stated, denominator, kind)
     if stated is not None:
         metric = stated_metric(stated, setting.family, study.n_classes)
-        order = violated_order(metric.weights, setting.orders, study.classes, setting.family)
+        order = violated_order(metric.weights, setting.all_orders, study.classes, setting.family)
         if order is not None:
             raise WrongOption(f"The true weights violate the stated order {order}: change one of the two.")
         return metric
-    smaller, larger = _order(study, setting)
+    orders = stated_orders(setting, study.classes)
     for _ in range(_MOST_DRAWS):
         drawn = random_metric(setting.family, prevalence, rng, on_the_sphere=setting.space == "sphere", kind=kind)
         drawn = drawn if ratio is None else with_ratio(drawn, ratio)
-        sizes = np.abs(drawn.weights)
-        if (sizes[smaller] <= sizes[larger]).all():
+        if not orders:
             return drawn
+        prior, logs = (
+            WeightPrior.of(setting.family, study.n_classes, "iid", orders),
+            np.log(np.abs(drawn.weights))[None],
+        )
+        if prior.allowed(logs)[0]:
+            return drawn
+        if setting.classes_in_order:  # which one expert in millions keeps by chance
+            sorted_weights = np.copysign(np.exp(prior.in_order(logs)[0]), drawn.weights)
+            return stated_metric(sorted_weights.tolist(), setting.family, study.n_classes)
     raise Problem(f"None of {_MOST_DRAWS:,} random experts keeps all the stated orders: state fewer.")
 
 
@@ -162,14 +169,6 @@ def _fractional(
     else:
         fraction = stated_fraction(family, drawn.weights, denominator, prevalence)
     return Metric.fractional(fraction, drawn.weights)
-
-
-def _order(study: Study, setting: Setting) -> NDArray[np.intp]:
-    """Return the indices of the smaller and of the larger weight in every stated order, shape (2, orders)."""
-    if not setting.orders:
-        return np.empty((2, 0), dtype=np.intp)
-    constraints = stated_orders(setting, study.classes)
-    return WeightPrior.of(setting.family, study.n_classes, "iid", constraints).order.T
 
 
 def stated_metric(values: Sequence[float], family: Family, n_classes: int) -> Metric:

@@ -22,7 +22,14 @@ from pydantic import (
 
 from elicit_app.elicitation.agenda import MOST_QUESTIONS
 from elicit_app.elicitation.cases import Cases, Decider, Tally
-from elicit_app.elicitation.orders import StatedOrder, StatedPile, constraints_of, read_order
+from elicit_app.elicitation.orders import (
+    StatedOrder,
+    StatedPile,
+    check_ordered,
+    constraints_of,
+    orders_by_distance,
+    read_order,
+)
 from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.elicitation.procedure import Procedure
 from elicit_app.elicitation.questions import AnswersFor, Family
@@ -91,6 +98,16 @@ class Setting(BaseModel):
     def orders(self) -> tuple[StatedOrder, ...]:
         """Return the orders between mistakes that certainly hold; none for a procedure that cannot use them."""
         return ()
+
+    @property
+    def classes_in_order(self) -> tuple[str, ...]:
+        """Return the classes of which an order is stated, from one end to the other; none if none is."""
+        return ()
+
+    @property
+    def all_orders(self) -> tuple[StatedOrder, ...]:
+        """Return the orders between mistakes that were stated, and those that an order of the classes implies."""
+        return self.orders + orders_by_distance(self.classes_in_order)
 
     def without_orders(self) -> Self:
         """Return the setting without the orders that were stated."""
@@ -299,13 +316,25 @@ def read_orders(texts: Sequence[str], classes: Sequence[str]) -> tuple[StatedOrd
         raise WrongOption(f"`never_worse`: {problem.sentence}") from problem
 
 
+def read_ordered(text: str | None) -> tuple[str, ...] | None:
+    """Return the classes in "CLASS,CLASS,...", a line of CSV; None if there is no text."""
+    from elicit_app.study.mapping import parts_of
+
+    return None if text is None else tuple(parts_of(text))
+
+
 def stated_orders(setting: Setting, classes: Sequence[str]) -> tuple[NeverWorse, ...]:
     """Return the orders of a setting for a study with these classes.
 
     Raises WrongOption if orders do not fit the classes and the family, or contradict each other.
     """
+    if setting.classes_in_order:
+        try:
+            check_ordered(setting.classes_in_order, classes)
+        except Problem as problem:
+            raise WrongOption(f"`ordered`: {problem.sentence}") from problem
     try:
-        return constraints_of(setting.orders, classes, setting.family)
+        return constraints_of(setting.all_orders, classes, setting.family)
     except Problem as problem:
         raise WrongOption(problem.sentence) from problem
 

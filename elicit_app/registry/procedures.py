@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, field_validator, model_validator
 
@@ -48,18 +48,25 @@ class BayesSetting(Setting):
     # more for the time it takes. Counts are asked for on the frontier only.
     answers: Literal["choice", "equal", "mixed"] | None = None
     never_worse: tuple[StatedOrder, ...] | None = None  # orders that certainly hold; no orders are None
+    # for the family lpm: classes from one end of an order to the other, so that a mistake that is further off is never
+    # the lesser one; no order is None
+    ordered: tuple[str, ...] | None = None
     # for the family lpm: mistakes of about the same consequence, the mildest pile first; no piles are None
     piles: tuple[StatedPile, ...] | None = None
 
-    @field_validator("never_worse")
+    @field_validator("never_worse", "ordered")
     @classmethod
-    def _none_is_none(cls, orders: tuple[StatedOrder, ...] | None) -> tuple[StatedOrder, ...] | None:
-        return orders or None
+    def _none_is_none(cls, stated: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+        return stated or None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if is_fraction(self.family):
             self._check_fraction()
+        elif self.ordered and not linear_family(self.family).distinguishes_errors:
+            raise WrongOption(
+                "`ordered` applies to the `family` lpm: in dlpm all wrong answers for the same truth are equally bad."
+            )
         if self.space == "sphere" and self.family != "lpm":
             raise WrongOption("The sphere is a space of errors: its `family` can only be lpm.")
         if self.space == "sphere" and self.person:
@@ -73,10 +80,10 @@ class BayesSetting(Setting):
         return self
 
     def _check_fraction(self) -> None:
-        if self.orders or self.stated_piles or self.answers not in (None, "choice"):
+        if self.all_orders or self.stated_piles or self.answers not in (None, "choice"):
             raise WrongOption(
-                "A fraction is elicited by choices alone: omit `never_worse` and any `answers` other than choice, or "
-                "ask for the `family` lpm or dlpm."
+                "A fraction is elicited by choices alone: omit `never_worse`, `ordered` and any `answers` other than "
+                "choice, or ask for the `family` lpm or dlpm."
             )
 
     @property
@@ -84,9 +91,14 @@ class BayesSetting(Setting):
         """Return the orders between mistakes that certainly hold."""
         return self.never_worse or ()
 
+    @property
+    def classes_in_order(self) -> tuple[str, ...]:
+        """Return the classes of which an order is stated, from one end to the other."""
+        return self.ordered or ()
+
     def without_orders(self) -> Self:
         """Return the setting without the orders that were stated."""
-        return self.model_copy(update={"never_worse": None})
+        return self.model_copy(update={"never_worse": None, "ordered": None})
 
     @property
     def stated_piles(self) -> tuple[StatedPile, ...]:

@@ -17,7 +17,6 @@ from elicit_app.elicitation.belief import sorted_columns
 from elicit_app.elicitation.procedure import Outcome
 from elicit_app.elicitation.questions import Answer, Choice, Matrix
 from elicit_app.problem import Problem
-from elicit_app.registry.entries import stated_orders
 from elicit_app.session.header import stored
 from elicit_app.session.journal.events import Answered, Event, Pair
 from elicit_app.session.journal.state import FEWEST_TO_EXPORT, SessionState, StateBuilder
@@ -152,8 +151,7 @@ def _guesses(state: SessionState, study: Study, family: str) -> dict[MistakeKey,
 
 def _known_before(session: Session, outcome: Outcome) -> Iterator[str]:
     """Yield notes on what the expert stated or saw before the questions."""
-    orders = stated_orders(session.setting, session.study.classes)
-    text = stated_words(orders, session.study.wording, outcome.family)
+    text = stated_words(session.setting, session.study)
     if text:
         yield f"Stated as certain before the questions, so that all numbers keep to it: {text}"
     if not session.state.orders_hold:

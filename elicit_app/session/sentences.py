@@ -9,8 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from elicit_app.elicitation.agenda import FEWEST_ANSWERS, questions_left, required_left
+from elicit_app.elicitation.orders import constraints_of
 from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.elicitation.questions import AnswersFor, Counts, Family, Moved, Progress, Question
+from elicit_app.registry import Setting
 from elicit_app.session.pair_words import (
     Letter,
     PairComparison,
@@ -256,9 +258,22 @@ def order_words(order: NeverWorse, wording: Wording, family: Family) -> str:
     return f"One {one.one} is never worse than one {other.one}"
 
 
-def stated_words(orders: Sequence[NeverWorse], wording: Wording, family: Family) -> str:
+def ordered_words(names: Sequence[str]) -> str:
+    """Return what it means that classes, given in words, are in an order."""
+    return (
+        f"The classes are in an order: {series(names)}. Of two mistakes with the same truth, or the same prediction, "
+        "the one that is further off is never the lesser"
+    )
+
+
+def stated_words(setting: Setting, study: Study) -> str:
     """Return the orders that the expert stated, in sentences; empty if there are none."""
-    return "".join(f"{order_words(order, wording, family)}. " for order in orders).rstrip()
+    ordered = setting.classes_in_order
+    names = dict(zip(study.classes, study.wording.class_one, strict=True))
+    single = constraints_of(setting.orders, study.classes, setting.family)
+    stated = [ordered_words([names[name] for name in ordered])] if ordered else []
+    stated += [order_words(order, study.wording, setting.family) for order in single]
+    return " ".join(f"{one}." for one in stated)
 
 
 def scenario_sentence(there: str, here: str) -> str:

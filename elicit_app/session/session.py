@@ -329,7 +329,7 @@ class Session:
 
     def withdraw_orders(self) -> None:
         """Record that the orders stated before the questions do not hold; all answers remain."""
-        if self.setting.orders:
+        if self.setting.all_orders:
             self._do(OrdersWithdrawn(at=self._clock()))
 
     def state_practice(self, table: Sequence[Sequence[float]] | None) -> None:

@@ -122,7 +122,8 @@ def orders_contradicted(session: Session) -> Generator[None, None, tuple[Contrad
     untold, history = procedure_for(session.study, session.setting.without_orders()), session.state.history
     yield from untold.prepare(history)
     belief = untold.belief(history)
-    return () if belief is None else contradicted_orders(orders, belief)
+    n_single = len(session.setting.orders)
+    return () if belief is None else contradicted_orders(orders[:n_single], orders[n_single:], belief)
 
 
 def reliance_on_prior(outcome: Outcome, answers: int) -> tuple[str, ...]:

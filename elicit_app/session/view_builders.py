@@ -16,7 +16,6 @@ from elicit_app.elicitation.conflicting_counts import conflicting_counts
 from elicit_app.elicitation.questions import Choice, Counts, Progress, Purpose, Side
 from elicit_app.elicitation.trust import misfits
 from elicit_app.problem import Problem
-from elicit_app.registry.entries import stated_orders
 from elicit_app.session.journal.events import Answered, Pair, as_counts
 from elicit_app.session.journal.state import FEWEST_TO_EXPORT, Entry, StateBuilder, is_merged_repeat
 from elicit_app.session.pair_words import nothing_traded
@@ -289,7 +288,7 @@ def recap_view(session: Session) -> RecapView:
         kept="No answers yet" if last is None else kept,
         last="" if last is None else last_words(last, study.wording, session.procedure().family),
         following=_following(session),
-        stated=stated_words(stated_orders(session.setting, study.classes), study.wording, session.procedure().family),
+        stated=stated_words(session.setting, study),
     )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
 
 # Parameters with a line of their own, and one that is no setting.
-_SAID = ("of", "never_worse", "piles", "procedure", "seed", DEVIATIONS, SPREAD)
+_SAID = ("of", "never_worse", "ordered", "piles", "procedure", "seed", DEVIATIONS, SPREAD)
 _MOST_NAMED = 20
 _WIDEST = 100.0  # standard deviation of log-costs; a file may state anything
 
@@ -170,6 +170,7 @@ def _provenance(metric: ElicitedMetric) -> list[tuple[str, str]]:
         ("Seed", source.seed),
         ("Settings", ", ".join(_setting(*one) for one in source.parameters.items() if one[0] not in _SAID)),
         ("Stated as certain", _stated_orders(source.parameters.get("never_worse"))),
+        ("Classes in order", _in_order(source.parameters.get("ordered"))),
         ("Sorted beforehand", _stated_piles(source.parameters.get("piles"))),
         ("Pooled of", _pooled_of(source.pooled)),
         ("Experts and group", _apart(source.parameters.get(SPREAD))),
@@ -201,6 +202,11 @@ def _stated_orders(orders: object) -> str:
         return ""
     ends = [[order.get(end) for end in ("mistake", "than")] for order in orders if isinstance(order, dict)]
     return ", ".join(" never worse than ".join(map(_stated_mistake, both)) for both in ends)
+
+
+def _in_order(classes: object) -> str:
+    """Return the classes of which an order was stated: "none, mild, severe"."""
+    return ", ".join(map(str, classes)) if isinstance(classes, list) else ""
 
 
 def _stated_piles(piles: object) -> str:

@@ -365,6 +365,20 @@ def test_stated_orders_are_said_kept_and_held_to_by_the_simulated_expert(typed, 
     assert "without --never-worse malignant:benign<=benign:malignant" in " ".join(err.split())
 
 
+def test_an_order_of_the_classes_is_stated_in_one_option(typed, tmp_path, capsys):
+    path, ordered = tmp_path / "one.session.jsonl", "Barbera, Barolo, Grignolino"
+    typed(["1", "q", "q"], tmp_path, study="wine", ordered=ordered, session=path)
+    assert "Stated as certain: The classes are in an order: Barbera, Barolo" in " ".join(
+        capsys.readouterr().err.split()
+    )
+    with Session.open(path) as session:
+        assert session.setting.ordered == ("Barbera", "Barolo", "Grignolino")
+    typed(["q", "q"], tmp_path, study="wine", ordered="Barolo,Barbera,Grignolino", session=path)
+    assert "without --ordered Barolo Barbera Grignolino" in " ".join(capsys.readouterr().err.split())
+    view = typed(["q", "q"], tmp_path, study="wine", session=path, withdraw_orders=True)
+    assert "ordered" not in view.metric.provenance.parameters
+
+
 def test_stated_orders_can_be_withdrawn_from_a_session(typed, tmp_path, capsys):
     path = tmp_path / "one.session.jsonl"
     typed(["1", "2", "1", "q", "q"], tmp_path, never_worse=(ORDER,), session=path)

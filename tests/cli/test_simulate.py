@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -188,6 +189,17 @@ def test_stated_orders():
             assert abs(weights[0]) <= abs(weights[1])
 
 
+def test_an_order_of_the_classes_is_kept_by_random_experts_and_what_is_elicited():
+    texts = ("--ordered", "Barbera,Barolo,Grignolino", "--questions", "3", "--runs", "2")
+    for simulated in ran("wine", *texts)["runs"]:
+        for weights in (simulated["true_weights"], simulated["elicited_weights"]):
+            sizes = np.abs(weights)  # of Barolo as Grignolino and Barbera, and so on
+            assert sizes[4] <= sizes[5]
+            assert sizes[2] <= sizes[3]
+            assert sizes[1] <= sizes[3]
+            assert sizes[0] <= sizes[5]
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -197,6 +209,7 @@ def test_stated_orders():
             ("--never-worse", "malignant<=benign", "--procedure", "dlpm"),
             "The procedure dlpm has no option --never-worse",
         ),
+        (("--ordered", "malignant,benign"), "at least three classes"),
         (("--never-worse", "malignant<=benign", "--family", "dlpm", "--weights", ".9,.1"), "violate the stated order"),
     ],
 )

@@ -118,7 +118,9 @@ def checked(history: list[Asked], seed: int = 1) -> Linearity:
         )
         return response.log_likelihood(weights, person, said).sum(axis=1)
 
-    log_evidence, draws = completed(annealing(600, PRIOR.size + N_PARAMETERS, log_likelihood, rng))
+    log_evidence, draws = completed(
+        annealing(rng.standard_normal((600, PRIOR.size + N_PARAMETERS)), log_likelihood, rng)
+    )
     belief = ParticlePosterior(PRIOR, response, draws, 400.0)
     return check_linearity(history, belief, log_evidence, typical, typical[:3], rng)
 

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elicit_app.elicitation.belief import ParticlePosterior
+from elicit_app.elicitation.belief import ParticlePosterior, prior_draws
 from elicit_app.elicitation.orders import (
     StatedMistake,
     StatedOrder,
     constraints_of,
     contradicted_orders,
+    orders_by_distance,
     read_order,
     violated_order,
 )
@@ -93,6 +94,62 @@ def test_weights_break_an_order_where_the_first_mistake_weighs_more(sizes):
     assert violated_order(weights, stated, CLASSES, "lpm") is expected
 
 
+@given(st.lists(st.floats(0.1, 1), min_size=12, max_size=12), st.permutations(range(4)))
+def test_an_order_of_classes_says_that_what_is_further_off_is_never_less_bad(sizes, places):
+    classes = ["none", "mild", "moderate", "severe"]
+    costs = np.zeros((4, 4))
+    costs[~np.eye(4, dtype=bool)] = sizes
+    within = costs[np.ix_(places, places)]
+    grows = all(
+        within[near, far] >= max(within[near, middle], within[middle, far])
+        and within[far, near] >= max(within[far, middle], within[middle, near])
+        for near in range(4)
+        for middle in range(near + 1, 4)
+        for far in range(middle + 1, 4)
+    )
+    orders = orders_by_distance([classes[place] for place in places])
+    assert (violated_order(-np.array(sizes), orders, classes, "lpm") is None) == grows
+
+
+@pytest.mark.parametrize("power", [0.0, 0.5, 2.0])
+def test_costs_that_grow_with_the_distance_keep_an_order_of_classes(power):
+    far = np.abs(np.subtract.outer(np.arange(5), np.arange(5))).astype(float)
+    costs = far**power * np.where(np.tri(5, k=-1), 3.0, 1.0)
+    classes = list("abcde")
+    orders = orders_by_distance(classes)
+    assert len(orders) == len(set(orders)) == 24
+    assert violated_order(-costs[~np.eye(5, dtype=bool)], orders, classes, "lpm") is None
+
+
+def test_classes_beside_an_order_are_in_none():
+    named = {str(one) for order in orders_by_distance(["b", "d", "a"]) for one in (order.mistake, order.than)}
+    assert named == {"b:d", "b:a", "d:b", "d:a", "a:d", "a:b"}
+
+
+def test_draws_keep_an_order_of_classes_and_are_those_that_keep_it_by_chance():
+    classes = ["none", "mild", "severe"]
+    prior = WeightPrior.of("lpm", 3, "iid", constraints_of(orders_by_distance(classes), classes, "lpm"))
+    rng = np.random.default_rng(5)
+    logs = prior.log_weights(prior_draws(prior, 4_000, prior.size + N_PARAMETERS, rng)[:, : prior.size])
+    free = prior.log_weights(rng.standard_normal((60_000, prior.size)))
+    kept = free[prior.allowed(free)]
+    assert prior.allowed(np.round(logs, 9)).all()
+    levels = (0.25, 0.5, 0.75)
+    np.testing.assert_allclose(np.quantile(logs, levels, axis=0), np.quantile(kept, levels, axis=0), atol=0.12)
+
+
+@pytest.mark.parametrize(("kept", "contradicted"), [(0, True), (1, True), (3, False)])
+def test_of_the_orders_that_one_of_classes_implies_the_least_probable_speaks(kept, contradicted):
+    prior = WeightPrior.of("lpm", 3, "iid")
+    logs = np.zeros((100, prior.size))
+    logs[:, 1] = np.where(np.arange(100) < kept, -1.0, np.log(3))
+    draws = np.hstack([prior.coordinates(logs), np.zeros((100, N_PARAMETERS))])
+    belief = ParticlePosterior(prior, ResponseModel(np.eye(prior.size), np.ones(11)), draws, 100.0)
+    implied = [NeverWorse((1, 0), (2, 1)), NeverWorse((0, 2), (1, 0)), NeverWorse((0, 2), (2, 0))]
+    found = contradicted_orders((), implied, belief)
+    assert [one.order for one in found] == ([implied[1]] if contradicted else [])
+
+
 @pytest.mark.parametrize(("kept", "contradicted"), [(0, True), (9, True), (11, False), (100, False)])
 def test_an_order_is_contradicted_where_less_than_a_tenth_of_the_draws_keep_it(kept, contradicted):
     prior = WeightPrior.of("lpm", 3, "iid")
@@ -100,6 +157,6 @@ def test_an_order_is_contradicted_where_less_than_a_tenth_of_the_draws_keep_it(k
     logs[:, 1] = np.where(np.arange(100) < kept, -1.0, np.log(3))  # of melanoma called keratosis
     draws = np.hstack([prior.coordinates(logs), np.zeros((100, N_PARAMETERS))])
     belief = ParticlePosterior(prior, ResponseModel(np.eye(prior.size), np.ones(11)), draws, 100.0)
-    found = contradicted_orders([NeverWorse((0, 2), (1, 0)), NeverWorse((1, 0), (2, 1))], belief)
+    found = contradicted_orders([NeverWorse((0, 2), (1, 0)), NeverWorse((1, 0), (2, 1))], (), belief)
     assert [one.order for one in found] == ([NeverWorse((0, 2), (1, 0))] if contradicted else [])
     assert [one.ratio for one in found] == ([pytest.approx(3)] if contradicted else [])

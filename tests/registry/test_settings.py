@@ -125,6 +125,33 @@ def test_orders_survive_json_and_none_of_them_leaves_no_trace():
         setting_from({"never_worse": [{"mistake": {"true": "a", "colour": 1}, "than": {"true": 1}}]})
 
 
+def test_an_order_of_classes_survives_json_and_is_left_out_with_the_others():
+    setting = BayesSetting(ordered=("c", "a", "b"), never_worse=read_orders(["a:b<=b:a"], "abc"))
+    assert setting_from(setting.model_dump(mode="json", exclude_none=True)) == setting
+    assert len(setting.all_orders) == 1 + 4
+    assert setting.without_orders().all_orders == ()
+    assert BayesSetting(ordered=()) == BayesSetting()
+
+
+@pytest.mark.parametrize(
+    ("ordered", "family", "says"),
+    [
+        (("Barolo", "Barbera"), "lpm", "at least three classes"),
+        (("Barolo", "Barbera", "Barolo"), "lpm", "each once"),
+        (("Barolo", "Barbera", "Dolcetto"), "lpm", "no class “Dolcetto”"),
+        (("Barolo", "Barbera", "Grignolino"), "dlpm", "ordered applies to the family lpm"),
+    ],
+)
+def test_an_order_of_classes_that_cannot_be_stated_is_refused(ordered, family, says):
+    with pytest.raises(WrongOption, match=says):
+        procedure_for(WINE, BayesSetting(family=family, ordered=ordered))
+
+
+def test_an_order_of_many_classes_is_refused_with_what_to_do():
+    with pytest.raises(WrongOption, match=r"up to 5 classes.*piles"):
+        procedure_for(open_study("digits"), BayesSetting(ordered=("0", "1", "2")))
+
+
 def test_models_are_found_by_name():
     second = WINE.models[1].name
     made = procedure_for(WINE, DlpmSetting(model=second))

@@ -17,6 +17,7 @@ from elicit_app.session.view_builders import recap_view
 from elicit_app.study import open_study
 from metrics import ElicitedMetric
 from metrics.elicited.metric_parts import AGAINST_AN_ORDER
+from metrics.exports.metric_page import metric_page
 
 WINE = open_study("wine")
 ORDERS = read_orders(["Barolo:Barbera<=Barbera:Barolo", "Barbera:Barolo<=Grignolino:Barolo"], WINE.classes)
@@ -72,6 +73,30 @@ def test_a_journal_of_before_them_loads(journal_path):
     with Session.open(journal_path) as again:
         assert again.setting.never_worse is None
         assert recap_view(again).stated == ""
+
+
+def test_an_order_of_the_classes_is_kept_by_every_draw_and_said_in_two_sentences(journal_path, tmp_path):
+    ordered = ("Grignolino", "Barolo", "Barbera")
+    said = (
+        "The classes are in an order: Grignolino, Barolo and Barbera. Of two mistakes with the same truth, or the same "
+        "prediction, the one that is further off is never the lesser."
+    )
+    with Session.create(WINE, BayesSetting(questions=6, seed=5, ordered=ordered), journal_path) as session:
+        session.answer("left", seconds=5.0)
+    with Session.open(journal_path) as session:
+        assert recap_view(session).stated == said
+        answer_all(session)
+        session.finish()
+        view = result_view(session)
+        metric = ElicitedMetric.load(export(view, tmp_path / "wine.metric.json"))
+    assert any(said in note for note in view.notes)
+    assert metric.provenance.parameters["ordered"] == list(ordered)
+    assert "Grignolino, Barolo, Barbera" in str(metric_page(metric))
+    for weights in (metric.weights, *metric.samples):
+        costs = np.zeros((3, 3))
+        costs[~np.eye(3, dtype=bool)] = np.abs(weights)
+        assert costs[1, 2] >= max(costs[1, 0], costs[0, 2]) - 1e-12
+        assert costs[2, 1] >= max(costs[2, 0], costs[0, 1]) - 1e-12
 
 
 @pytest.mark.parametrize(

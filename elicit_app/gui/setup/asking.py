@@ -1,4 +1,4 @@
-"""Settings before the questions: purpose, procedure, number of questions, first guesses, and certain orders."""
+"""Settings before the questions: purpose, procedure, number of questions, and first guesses."""
 
 from __future__ import annotations
 
@@ -9,21 +9,19 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QSizePolicy, QWidget
 
 from elicit_app.elicitation.agenda import SITTING
-from elicit_app.elicitation.orders import StatedMistake, StatedOrder, constraints_of
 from elicit_app.elicitation.questions import AnswersFor, Family
 from elicit_app.gui import theme
-from elicit_app.gui.elements.buttons import Button, LinkButton
+from elicit_app.gui.elements.buttons import LinkButton
 from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, Field, ListBox, NumberBox, named
 from elicit_app.gui.elements.painting import Arranged, Label, StressedLabel, annotate
 from elicit_app.gui.elements.surfaces import Block, Divider, Part, Section, fill, in_column, in_grid, in_row
-from elicit_app.problem import Problem
 from elicit_app.registry import Entry, Setting, entries, entry_named, setting_of
 from elicit_app.session.journal.events import Guess
-from elicit_app.session.sentences import USUAL, most_questions, order_words, purpose_words
+from elicit_app.session.sentences import USUAL, most_questions, purpose_words
 from elicit_app.session.warm_up import MOST_GUESSES, keys_to_guess, ratio_typed, yardstick_key
 from elicit_app.study.model import Key, Study
 from elicit_app.study.opening import minutes_for
-from metrics.elicited.family import fraction_family, is_fraction, linear_family
+from metrics.elicited.family import fraction_family, is_fraction
 
 TOLERANCES = (0.05, 0.02, 0.01)
 
@@ -340,119 +338,3 @@ class GuessesSection(Arranged, Section):
             grid.addWidget(Label("as bad as", theme.Role.NOTE, theme.INK2, wrap=False), row, _AS_BAD_AS)
         grid.addWidget(field, row, _FIELD)
         self.fields[key] = field
-
-
-_NONE_CHOSEN = "Choose a mistake"
-_SENTENCE = "Only if you are certain: it is taken as given. If your answers contradict it, the result says so."
-
-
-class OrdersSection(Part):
-    """A list of stated orders, and a form that adds one: one mistake "is never worse than" another.
-
-    Emits `changed` when other orders are stated.
-    """
-
-    changed = Signal()
-
-    def __init__(self) -> None:
-        super().__init__("Is one mistake never worse than another?", _SENTENCE)
-        self._study: Study | None = None
-        self._family: Family = "lpm"
-        self._stated: dict[Family, list[StatedOrder]] = {}
-        self._list, self._form = Block(), QWidget()
-        self.state = LinkButton("State one")
-        self.state.setCheckable(True)
-        self.first, self.second = ListBox("This mistake"), ListBox("is never worse than this one")
-        self.add = Button("Add", self._add)
-        self.refused = Label(role=theme.Role.NOTE)
-        words, add = (
-            Label("is never worse than", theme.Role.LABEL, wrap=False),
-            (self.add, 0, Qt.AlignmentFlag.AlignLeft),
-        )
-        in_row((self.first, 1), words, (self.second, 1), add, on=self._form, spacing=12, stacks="narrow")
-        fill(self.column, self._list, (self.state, 0, Qt.AlignmentFlag.AlignLeft), self._form, self.refused)
-        self._form.hide()
-        self.refused.hide()
-        self.state.toggled.connect(self._form.setVisible)
-
-    def show_study(self, study: Study, family: Family) -> None:
-        """Offer the mistakes of `study`; orders stated for the same study and family are kept."""
-        if self._study is None or (study.digest, study.classes) != (self._study.digest, self._study.classes):
-            self._stated = {}
-            self.state.setChecked(False)
-        self._study, self._family = study, family
-        keys = linear_family(family).mistakes(study.n_classes)
-        for box in (self.first, self.second):
-            box.clear()
-            box.addItem(_NONE_CHOSEN, None)
-            for key in keys:
-                box.addItem(study.wording.mistake(key).name, key)
-        self.refused.show_text("")
-        self._show_stated()
-
-    def forget(self) -> None:
-        """Keep nothing that was stated when a study is shown next, be it the same."""
-        self._study = None
-
-    def orders(self) -> tuple[StatedOrder, ...] | None:
-        """Return the stated orders; None if there are none.
-
-        Raises
-        ------
-        ValueError
-            If mistakes are chosen but not added.
-        """
-        if not self.isHidden() and (self.first.currentData() or self.second.currentData()):
-            raise ValueError("You chose a mistake that is never worse than another, but did not add it")
-        return tuple(self._stated.get(self._family, ())) or None
-
-    def _add(self) -> None:
-        study, one, other = self._study, self.first.currentData(), self.second.currentData()
-        if study is None or one is None or other is None or one == other:
-            self.refused.show_text("Choose two different mistakes.")
-            return
-        order = StatedOrder(*(_stated(study, key) for key in (one, other)))
-        stated = self._stated.setdefault(self._family, [])
-        try:
-            constraints_of([*stated, order], study.classes, self._family)
-        except Problem:
-            self.refused.show_text(f"{self._words(order)}: this forms a circle with the above. Take one out first.")
-            return
-        if order not in stated:
-            stated.append(order)
-        for box in (self.first, self.second):
-            box.setCurrentIndex(0)
-        self.refused.show_text("")
-        self._show_stated()
-        self.first.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _take_out(self, order: StatedOrder) -> None:
-        self._stated[self._family].remove(order)
-        self.refused.show_text("")
-        self._show_stated()
-        self.state.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _show_stated(self) -> None:
-        column = in_column(on=self._list.renew())
-        stated = self._stated.get(self._family, [])
-        for order in stated:
-            label, out = Label(self._words(order), theme.Role.LABEL), LinkButton("Take it out")
-            annotate(out, name=f"Take out: {self._words(order)}")
-            out.clicked.connect(lambda _=False, order=order: self._take_out(order))
-            column.addLayout(in_row((label, 1), (out, 0, Qt.AlignmentFlag.AlignTop), spacing=12))
-        self._list.setVisible(bool(stated))
-        self.changed.emit()
-
-    @property
-    def count(self) -> int:
-        return len(self._stated.get(self._family, ()))
-
-    def _words(self, order: StatedOrder) -> str:
-        assert self._study is not None
-        (constraint,) = constraints_of([order], self._study.classes, self._family)
-        return order_words(constraint, self._study.wording, self._family)
-
-
-def _stated(study: Study, key: Key) -> StatedMistake:
-    true, predicted = key
-    return StatedMistake(study.classes[true], None if predicted is None else study.classes[predicted])

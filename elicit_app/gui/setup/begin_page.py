@@ -17,11 +17,12 @@ from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, dropped_f
 from elicit_app.gui.elements.painting import Arranged, Label, annotate
 from elicit_app.gui.elements.surfaces import Block, Card, Divider, FoldedCard, Section, fill, in_column, in_row
 from elicit_app.gui.results.expert_plot import ExpertPlot, ExpertRates
-from elicit_app.gui.setup.asking import AskingSection, FamilySection, GuessesSection, OrdersSection, PurposeSection
+from elicit_app.gui.setup.asking import AskingSection, FamilySection, GuessesSection, PurposeSection
+from elicit_app.gui.setup.certain import ClassOrderSection, OrdersSection
 from elicit_app.gui.setup.start_page import ContinueCard, ContinueView
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import Setting, entry_named
-from elicit_app.registry.entries import as_packed
+from elicit_app.registry.entries import as_packed, stated_orders
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import SessionSummary, experts_in_words, same_name
 from elicit_app.session.packing import INTRODUCTION, is_second_round, require_name, stated_opinions
@@ -251,8 +252,10 @@ class BeginPage(HeadedPage):
         self.begin_new = Button("Begin a new session", keys=("Ctrl+Enter",))
         self.expert = Field(hint=_ANY_NAME)
         self.purpose, self.guesses = PurposeSection(), GuessesSection()
-        self.family, self.orders, self.asking = FamilySection(), OrdersSection(), AskingSection()
-        self.settings = FoldedCard("Settings of the study", (self.family, self.orders, self.asking))
+        self.family, self.asking = FamilySection(), AskingSection()
+        self.class_order, self.orders = ClassOrderSection(), OrdersSection()
+        parts = self.family, self.class_order, self.orders, self.asking
+        self.settings = FoldedCard("Settings of the study", parts)
         self.elsewhere, self.others, self.briefing = ElsewhereSection(), OthersSection(), Briefing()
         self.words = LinkButton("Change the words of this study")
         self.back = self.link_to_start()
@@ -284,6 +287,7 @@ class BeginPage(HeadedPage):
         self.asking.procedure_changed.connect(self._procedure_changed)
         self.asking.changed.connect(self._update_summary)
         self.orders.changed.connect(self._update_summary)
+        self.class_order.changed.connect(self._update_summary)
         self.elsewhere.send.clicked.connect(self._send)
 
     def show_study(
@@ -336,6 +340,7 @@ class BeginPage(HeadedPage):
         self.expert.clear()
         self.guesses.forget()
         self.orders.forget()
+        self.class_order.forget()
         self.area.verticalScrollBar().setValue(0)
 
     def propose_name(self, name: str) -> None:
@@ -383,6 +388,8 @@ class BeginPage(HeadedPage):
         if self._study is not None:
             self.guesses.show_study(self._study, self._family)
             self.orders.show_study(self._study, self._family)
+            self.class_order.show_study(self._study, self._family)
+            self.class_order.setVisible(self._takes_orders and self.class_order.applies)
             self._update_summary()
 
     def _procedure_changed(self) -> None:
@@ -410,6 +417,8 @@ class BeginPage(HeadedPage):
             parts.append("some wrong answers worse than others" if worse else "all wrong answers equally bad")
         if self.asking.as_fraction:
             parts.append("a fraction")
+        if self.class_order.ordered() and self._takes_orders:
+            parts.append("the classes are in an order")
         if self.orders.count and self._takes_orders:
             parts.append(f"{counted(self.orders.count, 'order')} stated")
         parts.append(f"usually at most {most_questions(questions)} questions" if questions else f"{entry.label}")
@@ -434,11 +443,19 @@ class BeginPage(HeadedPage):
         if self._study is None or self._study.pack is not None or not self._takes_orders:
             return setting
         try:
-            return setting.model_copy(update={"never_worse": self.orders.orders()})
+            stated = {"never_worse": self.orders.orders(), "ordered": self.class_order.ordered()}
         except ValueError as error:
             self.settings.open()
             self.show_problem(f"{error}. Press “Add”, or choose none.")
             return None
+        setting = setting.model_copy(update=stated)
+        try:
+            stated_orders(setting, self._study.classes)
+        except WrongOption as problem:
+            self.settings.open()
+            self.show_problem(problem.sentence)
+            return None
+        return setting
 
     def _begin(self) -> None:
         if self._study is None:

@@ -21,7 +21,7 @@ from metrics.files import real_path
 from metrics.text import counted
 
 _YEARS = 1970, 2200
-_STATED = {"never_worse", "piles"}  # settings that an expert enters
+_STATED = {"never_worse", "ordered", "piles"}  # settings that an expert enters
 
 
 @dataclass(frozen=True)

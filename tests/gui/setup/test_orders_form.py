@@ -110,6 +110,56 @@ def test_each_family_has_its_own_orders_and_a_published_search_takes_none(page):
     assert stated(page) is None
 
 
+class TestOrderOfTheClasses:
+    def choose(self, page, place, name):
+        """Choose a class the way a person does: the box at a place, by the letters of its name."""
+        box = page.class_order.boxes[place]
+        box.setFocus()
+        QTest.keyClicks(box, name)
+
+    def ordered(self, page):
+        page.begin.click()
+        return page.begun[-1].setting.ordered
+
+    def test_it_is_that_of_the_study_until_two_classes_are_exchanged(self, page):
+        assert self.ordered(page) is None
+        page.settings.open()
+        page.class_order.stated.box.click()
+        assert self.ordered(page) == WINE.classes
+        self.choose(page, 0, "grig")
+        assert self.ordered(page) == ("Grignolino", "Barolo", "Barbera")
+        assert [box.currentText() for box in page.class_order.boxes] == ["Grignolino", "Barolo", "Barbera"]
+        assert "Grignolino called Barbera is never less bad than Grignolino called Barolo" in (
+            page.class_order.stated.box.accessibleDescription()
+        )
+        page.class_order.stated.box.click()
+        assert self.ordered(page) is None
+
+    def test_it_applies_where_wrong_answers_differ_and_a_belief_keeps_to_it(self, page, tmp_path, many_classes):
+        page.settings.open()
+        page.class_order.stated.box.click()
+        page.family.alike.radio.click()
+        assert not page.class_order.isVisible()
+        assert self.ordered(page) is None
+        page.family.differ.radio.click()
+        assert self.ordered(page) == WINE.classes
+        page.asking.procedure.setCurrentIndex(page.asking.procedure.findData("lpm"))
+        assert not page.class_order.isVisible()
+        page.asking.procedure.setCurrentIndex(page.asking.procedure.findData("bayes"))
+        for study, applies in ((open_study("breast-cancer"), False), (many_classes(5), True), (many_classes(6), False)):
+            page.show_study(study, str(tmp_path), 3)
+            assert page.class_order.isVisible() == applies
+            assert self.ordered(page) is None
+
+    def test_an_order_that_contradicts_it_is_refused_in_words(self, page):
+        state(page, "Barolo sold as Barbera", "Barolo sold as Grignolino")
+        page.class_order.stated.box.click()
+        begun = len(page.begun)
+        page.begin.click()
+        assert len(page.begun) == begun
+        assert "contradict each other" in page.notice.sentence
+
+
 def test_new_words_keep_what_was_stated_and_another_study_does_not(page, tmp_path):
     state(page, "Barolo sold as Barbera", "Barbera sold as Barolo")
     page.show_study(replace(WINE, title="Other words"), str(tmp_path), 3)
