@@ -182,17 +182,18 @@ class Sitting(QObject):
         self._runner.prepare_count(request, moved)
 
 
-def answering(
-    page: QuestionPage, study: Study, thought: float, answers: int, seed: int, folder: Path, purpose: AnswersFor
-) -> Waits:
+def answering(page: QuestionPage, study: Study, thought: float, folder: Path, options: argparse.Namespace) -> Waits:
     """Answer the questions of as many sittings as needed, each with another expert."""
-    waits, asking = Waits(), AskingSection()
-    while len(waits) < answers:
+    waits, asking, seed = Waits(), AskingSection(), options.seed
+    while len(waits) < options.answers:
         seed += 1
+        setting = asking.setting("lpm", seed, options.purpose)
+        if options.ordered:
+            setting = setting.model_copy(update={"ordered": study.classes})
         path = folder / f"{study.name}-{thought:g}-{seed}.session.jsonl"
-        sitting = Sitting(page, Session.create(study, asking.setting("lpm", seed, purpose), path))
+        sitting = Sitting(page, Session.create(study, setting, path))
         try:
-            more = sitting.run(Expert(study.n_classes, seed), thought, answers - len(waits))
+            more = sitting.run(Expert(study.n_classes, seed), thought, options.answers - len(waits))
         finally:
             sitting.close()
         if not more:
@@ -240,6 +241,7 @@ def main() -> None:
     parser.add_argument("--thought", type=float, default=1.0, help="seconds of thought before an answer")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--purpose", choices=get_args(AnswersFor), default=USUAL, help="what the answers are for")
+    parser.add_argument("--ordered", action="store_true", help="with the classes in an order, which holds for nobody")
     options = parser.parse_args()
     app = application()
     theme.apply(app)
@@ -256,7 +258,7 @@ def main() -> None:
         for study in own or studies(folder, options.classes):
             k = study.n_classes
             for thought in (options.thought, 0.0):
-                waits = answering(page, study, thought, options.answers, options.seed, folder, options.purpose)
+                waits = answering(page, study, thought, folder, options)
                 late = share(waits.painted, 95) > within(k)
                 missed += late
                 figures = "".join(

@@ -64,7 +64,7 @@ def ordered(study: Study, seed: int, wobble: float, *, holds: bool) -> tuple[boo
     far_off = any(log_costs[small] - log_costs[large] >= FAR for small, large in prior.order)
     known: list[float] = []
     for one in (setting, setting.without_orders()):
-        outcome, history = run(procedure_for(study, one), person(log_costs, wobble, np.random.default_rng((seed, 6))))
+        _, history = run(procedure_for(study, one), person(log_costs, wobble, np.random.default_rng((seed, 6))))
         if one is setting:
             free = procedure_for(study, setting.without_orders()).belief(history)
         largest = int(np.argmax(log_costs))
@@ -97,9 +97,9 @@ def report_ordered(name: str, found: list[tuple[bool, bool, list[float]]]) -> No
     within, width, within_without, width_without = known
     off, off_without = errors[[0, 2]] / np.sqrt(len(found))
     print(
-        f"{name}: contradicted {share(said)} of {len(said)}; costs far apart {share(said[far])} of {far.sum()}; within "
-        f"{within:.2f} +- {off:.2f}, factor {np.exp(width / 2):.1f}; without {within_without:.2f} +- {off_without:.2f}, "
-        f"factor {np.exp(width_without / 2):.1f}",
+        f"{name}: contradicted {share(said)} of {len(said)}; costs far apart {share(said[far])} of {far.sum()}; "
+        f"within {within:.2f} +- {off:.2f}, factor {np.exp(width / 2):.1f}; "
+        f"without {within_without:.2f} +- {off_without:.2f}, factor {np.exp(width_without / 2):.1f}",
         flush=True,
     )
 

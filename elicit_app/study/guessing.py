@@ -1,4 +1,4 @@
-"""The apparent meaning of the columns of a predictions file with unusual names."""
+"""The apparent meaning of the columns of a predictions file with unusual names, and of classes that are grades."""
 
 from __future__ import annotations
 
@@ -31,6 +31,16 @@ _SCORES = (
 _ID = ("", "id", "index", "case", "row", "unnamed: 0", "image", "file", "filename", "patient_id", "fold")
 _MOST_WORDS = 50  # of a name; those of a damaged file may have thousands, and each would be compared without each
 _ROWS_OF_SHARES = 3
+_DEGREES: tuple[tuple[str, ...], ...] = (
+    ("none", "no", "not", "non", "normal", "healthy", "absent", "negative"),
+    ("minimal", "trace", "slight", "slightly", "doubtful"),
+    ("mild", "low", "minor", "small", "early"),
+    ("moderate", "medium", "intermediate"),
+    ("severe", "high", "major", "large", "serious", "advanced"),
+    ("critical", "extreme", "profound", "end"),
+)
+_ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7}
+_NUMBERED = r"^(\D*[a-z])[\s_-]*(\d+)$|^(.*[a-z])[\s_-]+([ivx]+)$"
 PERCENT = r"^\s*(\S*)\s*%\s*$"
 
 Cells = dict[str, list[Any]]  # of each column, in order, without empty ones
@@ -265,3 +275,43 @@ def _is_of_first(column: str, classes: Sequence[str], truth: list[Any], scores: 
     if any(named):
         return named[0]
     return list(_highest(classes, truth, [scores, -scores])) == [0, 1] and len(scores) == len(truth)
+
+
+def in_grades(classes: Sequence[str]) -> tuple[int, ...] | None:
+    """Return the indices of classes whose names are grades, from the lowest grade on; None if they are none.
+
+    If only some of the names say a degree, the others come last.
+
+    >>> in_grades(["moderate", "no DR", "severe", "mild"])
+    (1, 3, 0, 2)
+    >>> in_grades(["stage II", "stage III", "stage I"])
+    (2, 0, 1)
+    >>> in_grades(["melanoma", "naevus", "keratosis"])
+    """
+    places = range(len(classes))
+    numbers = [_number_of(name) for name in classes]
+    if all(numbers) and len({kind for kind, _ in filter(None, numbers)}) == 1:
+        return tuple(sorted(places, key=lambda place: numbers[place] or ("", 0)))
+    degrees = [_degree_of(name) for name in classes]
+    said = [degree for degree in degrees if degree is not None]
+    if len(set(said)) < max(2, len(classes) / 2):
+        return None
+    known = [len(_DEGREES) if degree is None else degree for degree in degrees]
+    return tuple(sorted(places, key=known.__getitem__))
+
+
+def _number_of(name: str) -> tuple[str, int] | None:
+    """Return what is numbered and its number, of a name like "grade 2", "KL-3" or "Stage IV"."""
+    found = re.match(_NUMBERED, name.strip().casefold())
+    if found is None:
+        return None
+    kind, number, of_roman, roman = found.groups()
+    if number is not None:
+        return kind.strip(), int(number)
+    return (of_roman.strip(), _ROMAN[roman]) if roman in _ROMAN else None
+
+
+def _degree_of(name: str) -> int | None:
+    """Return the first degree that a name says, as a number."""
+    words = re.findall(r"[^\W\d_]+", name.casefold())
+    return next((rank for word in words for rank, same in enumerate(_DEGREES) if word in same), None)

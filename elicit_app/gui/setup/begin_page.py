@@ -412,13 +412,13 @@ class BeginPage(HeadedPage):
         questions = None if entry.narrows else setting.questions
         self.purpose.show_study(study, questions, early=setting.may_stop_early)
         parts = []
-        if study.n_classes > 2:
+        if self.class_order.summary and self._takes_orders:
+            parts.append(self.class_order.summary)
+        elif study.n_classes > 2:
             worse = linear_family(self._family).distinguishes_errors
             parts.append("some wrong answers worse than others" if worse else "all wrong answers equally bad")
         if self.asking.as_fraction:
             parts.append("a fraction")
-        if self.class_order.ordered() and self._takes_orders:
-            parts.append("the classes are in an order")
         if self.orders.count and self._takes_orders:
             parts.append(f"{counted(self.orders.count, 'order')} stated")
         parts.append(f"usually at most {most_questions(questions)} questions" if questions else f"{entry.label}")

@@ -14,6 +14,7 @@ from elicit_app.gui.elements.painting import Arranged, Label, annotate
 from elicit_app.gui.elements.surfaces import Block, Part, fill, in_column, in_row
 from elicit_app.problem import Problem
 from elicit_app.session.sentences import order_words
+from elicit_app.study.guessing import in_grades
 from elicit_app.study.model import Key, Study
 from metrics.elicited.family import linear_family
 
@@ -43,7 +44,7 @@ class ClassOrderSection(Arranged, Part):
         few = FEWEST_IN_ORDER <= study.n_classes <= MOST_IN_ORDER
         self.applies = few and linear_family(family).distinguishes_errors
         if before is None or before.classes != study.classes:
-            self._order = list(range(study.n_classes))
+            self._order = list(in_grades(study.classes) or range(study.n_classes))
             self.stated.box.setChecked(False)
         self._show_places()
 
@@ -55,6 +56,15 @@ class ClassOrderSection(Arranged, Part):
     def forget(self) -> None:
         """Keep nothing that was stated when a study is shown next, be it the same."""
         self._study = None
+
+    @property
+    def summary(self) -> str:
+        """Return in words what is stated, or, of classes that seem to be grades, the question; else nothing."""
+        if self._study is None or not self.applies:
+            return ""
+        if self.stated.box.isChecked():
+            return "the classes are in an order"
+        return "are the classes in an order?" if in_grades(self._study.classes) else ""
 
     def ordered(self) -> tuple[str, ...] | None:
         """Return the names of the classes in their order; None if none is stated."""

@@ -151,6 +151,15 @@ class TestOrderOfTheClasses:
             assert page.class_order.isVisible() == applies
             assert self.ordered(page) is None
 
+    def test_of_grades_it_is_asked_for_and_proposed(self, page, tmp_path, named_classes):
+        assert "order" not in page.settings.button.accessibleDescription()
+        page.show_study(named_classes(("mild", "none", "severe", "moderate")), str(tmp_path), 3)
+        assert page.settings.button.accessibleDescription().startswith("are the classes in an order?; ")
+        page.settings.open()
+        page.class_order.stated.box.click()
+        assert page.settings.button.accessibleDescription().startswith("the classes are in an order; ")
+        assert self.ordered(page) == ("none", "mild", "moderate", "severe")
+
     def test_an_order_that_contradicts_it_is_refused_in_words(self, page):
         state(page, "Barolo sold as Barbera", "Barolo sold as Grignolino")
         page.class_order.stated.box.click()
