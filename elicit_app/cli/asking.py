@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from elicit_app.cli import output
-from elicit_app.cli.output import require_new
+from elicit_app.cli.output import flag, require_new
 from elicit_app.cli.terminal import Read, Terminal, read_line
 from elicit_app.elicitation.agenda import SITTING
+from elicit_app.elicitation.orders import StatedOrder
 from elicit_app.elicitation.questions import Choice, Family, Question
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import entry_named, setting_of
@@ -261,17 +262,12 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
         purpose = ask_purpose(study, options.questions, console) if person else study.purpose
     seed = secrets.randbits(32) if options.seed is None else options.seed
     setting = setting_of(
-        procedure,
-        family=family,
-        purpose=purpose,
-        questions=options.questions,
-        never_worse=read_orders(options.never_worse, study.classes),
-        ordered=read_ordered(options.ordered),
-        seed=seed,
+        procedure, family=family, purpose=purpose, questions=options.questions, **_stated(options, study), seed=seed
     )
     setting = as_packed(study, setting)
-    given = {name: (getattr(options, name), getattr(setting, name)) for name in ("procedure", "family", "purpose")}
-    if without := answered_without({f"--{name}": both for name, both in given.items() if name in fixed}):
+    given = {name: getattr(options, name) for name in ("procedure", "family", "purpose")} | _stated(options, study)
+    both = {name: (value, getattr(setting, name, None)) for name, value in given.items() if name in fixed}
+    if without := answered_without({flag(name): values for name, values in both.items()}):
         output.line(console, without)
     # Reject invalid options before the person is asked anything.
     stated_orders(setting, study.classes)
@@ -337,12 +333,16 @@ def _print_ignored_options(options: AskOptions, session: Session, console: Conso
         "--questions": (options.questions, setting.questions),
         "--expert": (options.expert, begun.expert),
         "--seed": (options.seed, begun.seed),
-        "--never-worse": (read_orders(options.never_worse, session.study.classes), setting.orders or None),
-        "--ordered": (read_ordered(options.ordered), setting.classes_in_order or None),
-    }
+    } | {flag(name): (value, getattr(setting, name, None)) for name, value in _stated(options, session.study).items()}
     left_out = _different(given)
     if left_out:
         output.line(console, f"The session goes on as it was begun, without {left_out}.")
+
+
+def _stated(options: AskOptions, study: Study) -> dict[str, Any]:
+    """Return what the options state for certain, by the names of settings."""
+    orders = read_orders(options.never_worse, study.classes)
+    return {"never_worse": orders, "ordered": read_ordered(options.ordered)}
 
 
 def answered_without(given: Mapping[str, tuple[object, object]]) -> str:
@@ -358,7 +358,9 @@ def _different(given: Mapping[str, tuple[object, object]]) -> str:
 
 
 def _as_typed(value: object) -> str:
-    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    if not isinstance(value, tuple):
+        return str(value)
+    return (" " if isinstance(value[0], StatedOrder) else ",").join(map(str, value))
 
 
 def lines(view: QuestionView | None) -> str | None:

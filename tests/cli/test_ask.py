@@ -374,7 +374,7 @@ def test_an_order_of_the_classes_is_stated_in_one_option(typed, tmp_path, capsys
     with Session.open(path) as session:
         assert session.setting.ordered == ("Barbera", "Barolo", "Grignolino")
     typed(["q", "q"], tmp_path, study="wine", ordered="Barolo,Barbera,Grignolino", session=path)
-    assert "without --ordered Barolo Barbera Grignolino" in " ".join(capsys.readouterr().err.split())
+    assert "without --ordered Barolo,Barbera,Grignolino" in " ".join(capsys.readouterr().err.split())
     view = typed(["q", "q"], tmp_path, study="wine", session=path, withdraw_orders=True)
     assert "ordered" not in view.metric.provenance.parameters
 
