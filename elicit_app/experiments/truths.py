@@ -137,10 +137,8 @@ def true_metric(
         drawn = drawn if ratio is None else with_ratio(drawn, ratio)
         if not orders:
             return drawn
-        prior, logs = (
-            WeightPrior.of(setting.family, study.n_classes, "iid", orders),
-            np.log(np.abs(drawn.weights))[None],
-        )
+        prior = WeightPrior.of(setting.family, study.n_classes, "iid", orders)
+        logs = np.log(np.abs(drawn.weights))[None]
         if prior.allowed(logs)[0]:
             return drawn
         if setting.classes_in_order:  # which one expert in millions keeps by chance

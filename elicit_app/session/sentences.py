@@ -258,22 +258,18 @@ def order_words(order: NeverWorse, wording: Wording, family: Family) -> str:
     return f"One {one.one} is never worse than one {other.one}"
 
 
-def ordered_words(names: Sequence[str]) -> str:
-    """Return what it means that classes, given in words, are in an order."""
-    return (
-        f"The classes are in an order: {series(names)}. Of two mistakes with the same truth, or the same prediction, "
-        "the one that is further off is never the lesser"
-    )
-
-
 def stated_words(setting: Setting, study: Study) -> str:
     """Return the orders that the expert stated, in sentences; empty if there are none."""
-    ordered = setting.classes_in_order
     names = dict(zip(study.classes, study.wording.class_one, strict=True))
     single = constraints_of(setting.orders, study.classes, setting.family)
-    stated = [ordered_words([names[name] for name in ordered])] if ordered else []
-    stated += [order_words(order, study.wording, setting.family) for order in single]
-    return " ".join(f"{one}." for one in stated)
+    stated = [f"{order_words(order, study.wording, setting.family)}." for order in single]
+    if setting.classes_in_order:
+        stated.insert(
+            0,
+            f"The classes are in an order: {series([names[one] for one in setting.classes_in_order])}. Of two mistakes "
+            "with the same truth, or the same prediction, the one that is further off is never the lesser.",
+        )
+    return " ".join(stated)
 
 
 def scenario_sentence(there: str, here: str) -> str:
