@@ -22,7 +22,7 @@ from elicitation import opened
 from elicit_app.elicitation import LPM
 from elicit_app.elicitation.belief import ends_of_ratios
 from elicit_app.elicitation.oracles import run
-from elicit_app.elicitation.orders import FEWEST_IN_ORDER, StatedMistake, StatedOrder, contradicted_orders
+from elicit_app.elicitation.orders import StatedMistake, StatedOrder, contradicted_orders, may_be_in_order
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.registry.entries import procedure_for, setting_of, stated_orders
 from elicit_app.study.model import Study
@@ -130,7 +130,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         for name in [options.only] if options.only else STUDIES:
             study = graded(Path(folder)) if name == "graded" else opened(name, Path(folder))
-            if study is None or (options.ordered and study.n_classes < FEWEST_IN_ORDER):
+            if study is None or (options.ordered and not may_be_in_order(study.n_classes, "lpm")):
                 continue
             for kind, holds in kinds:
                 seeds = range(options.seed, options.seed + options.runs)

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from elicit_app.cli import output
-from elicit_app.cli.output import flag, require_new
+from elicit_app.cli.output import flag, quoted, require_new
 from elicit_app.cli.terminal import Read, Terminal, read_line
 from elicit_app.elicitation.agenda import SITTING
-from elicit_app.elicitation.orders import StatedOrder
+from elicit_app.elicitation.orders import StatedOrder, may_be_in_order
 from elicit_app.elicitation.questions import Choice, Family, Question
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import entry_named, setting_of
@@ -49,6 +49,7 @@ from elicit_app.session.session import Session
 from elicit_app.session.views import QuestionView, ResultView
 from elicit_app.session.warm_up import keys_to_guess, ratio_typed, yardstick_key
 from elicit_app.study import open_study
+from elicit_app.study.guessing import in_grades
 from elicit_app.study.model import Study
 from elicit_app.study.writing import free_path
 from metrics.elicited.kinds import AnswersFor
@@ -272,6 +273,8 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
     # Reject invalid options before the person is asked anything.
     stated_orders(setting, study.classes)
     _print_stated_orders(stated_words(setting, study), console)
+    if person and study.pack is None:
+        _print_order_of_grades(setting, study, console)
     if options.simulate is not None:
         simulated_values(options, setting, study)
     elif options.denominator is not None:
@@ -302,6 +305,15 @@ def _print_recap(session: Session, console: Console) -> None:
     output.line(console, f"Going on: {view.kept}.{last}")
     _print_stated_orders(view.stated, console)
     output.line(console, view.following)
+
+
+def _print_order_of_grades(setting: Setting, study: Study, console: Console) -> None:
+    """Point out that an order of the classes can be stated, if they seem to be grades."""
+    grades = in_grades(study.classes)
+    may = entry_named(setting.procedure).offers("ordered") and may_be_in_order(study.n_classes, setting.family)
+    if grades and may and not setting.classes_in_order:
+        named = quoted(",".join(study.classes[grade] for grade in grades))
+        output.line(console, f"If these grades are in an order, --ordered {named} makes their costs much better known.")
 
 
 def _print_stated_orders(text: str, console: Console) -> None:

@@ -12,12 +12,12 @@ from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.prior import STRUCTURED_ABOVE, NeverWorse, WeightPrior
 from elicit_app.elicitation.questions import Family, Matrix
 from elicit_app.problem import Problem, WrongOption
-from metrics.elicited.family import family_of
+from metrics.elicited.family import family_of, is_fraction
 
 _MOST_NAMED = 12
-FEWEST_IN_ORDER = 3  # two have one mistake of each kind
-# Beyond, beliefs are approximated, and ranges hold the truth in two of three cases instead of nine of ten.
-MOST_IN_ORDER = STRUCTURED_ABOVE
+_FEWEST_IN_ORDER = 3  # two have one mistake of each kind
+# Beyond, beliefs are approximated: with ten classes ranges would hold two of three true costs instead of nine of ten.
+_MOST_IN_ORDER = STRUCTURED_ABOVE
 # An order less probable than this, given the answers alone, is contradicted by them; of those that an order of classes
 # implies, the least probable is (benchmarks/orders.py says how often, for people who keep to it and others).
 _IMPROBABLE, _IMPROBABLE_OF_MANY = 0.1, 0.02
@@ -103,16 +103,22 @@ def orders_by_distance(ordered: Sequence[str]) -> tuple[StatedOrder, ...]:
     return tuple(StatedOrder(mistake, mistakes[one]) for mistake, one in further if one in mistakes)
 
 
+def may_be_in_order(n_classes: int, family: Family) -> bool:
+    """Return whether an order of so many classes says something about the mistakes of a family, and can be stated."""
+    few = _FEWEST_IN_ORDER <= n_classes <= _MOST_IN_ORDER
+    return few and not is_fraction(family) and family_of(family).distinguishes_errors
+
+
 def check_ordered(ordered: Sequence[str], classes: Sequence[str]) -> None:
     """Raise a Problem if no order of classes can be stated so."""
     for name in ordered:
         if name not in classes:
             raise Problem(f"There is no class “{name}”. The classes are {_named(classes)}.")
-    if len(ordered) < FEWEST_IN_ORDER or len(set(ordered)) < len(ordered):
+    if len(ordered) < _FEWEST_IN_ORDER or len(set(ordered)) < len(ordered):
         raise Problem("Name at least three classes, each once, from one end of the order to the other.")
-    if len(classes) > MOST_IN_ORDER:
+    if len(classes) > _MOST_IN_ORDER:
         raise Problem(
-            f"An order of the classes can be stated for up to {MOST_IN_ORDER} classes. Of more, put the mistakes into "
+            f"An order of the classes can be stated for up to {_MOST_IN_ORDER} classes. Of more, put the mistakes into "
             "piles, or state orders between two mistakes."
         )
 

@@ -9,6 +9,7 @@ import pytest
 import typer
 from rich.console import Console
 
+from elicit_app.cli import terminal
 from elicit_app.cli.asking import AskOptions, ask_guesses, ask_in_terminal
 from elicit_app.cli.terminal import Terminal, read_key
 from elicit_app.elicitation.questions import Strength
@@ -377,6 +378,25 @@ def test_an_order_of_the_classes_is_stated_in_one_option(typed, tmp_path, capsys
     assert "without --ordered Barolo,Barbera,Grignolino" in " ".join(capsys.readouterr().err.split())
     view = typed(["q", "q"], tmp_path, study="wine", session=path, withdraw_orders=True)
     assert "ordered" not in view.metric.provenance.parameters
+
+
+def test_a_person_is_told_how_the_order_of_grades_is_stated(monkeypatch, tmp_path, capsys):
+    class Keyboard(io.StringIO):
+        def isatty(self):
+            return True
+
+    model = tmp_path / "model.csv"
+    rows = [f"{true},{p},{(1 - p) / 2},{(1 - p) / 2}" for true in ("mild", "none", "severe") for p in (0.2, 0.4, 0.6)]
+    model.write_text("\n".join(["y_true,proba_mild,proba_none,proba_severe", *rows]), encoding="utf-8")
+    monkeypatch.setattr(listing, "data_folder", lambda: tmp_path)
+    monkeypatch.setattr(terminal, "_wait_for_typing", lambda: None)
+    said = []
+    for ordered in (None, "none,mild,severe"):
+        monkeypatch.setattr(sys, "stdin", Keyboard("1\n1\nq\nq\nq\n"))
+        ask_in_terminal(AskOptions(study=str(model), seed=4, ordered=ordered))
+        said.append(" ".join(capsys.readouterr().err.split()))
+    assert "If these grades are in an order, --ordered none,mild,severe makes their costs much better known." in said[0]
+    assert "If these grades" not in said[1]
 
 
 def test_stated_orders_can_be_withdrawn_from_a_session(typed, tmp_path, capsys):

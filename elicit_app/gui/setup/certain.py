@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from elicit_app.elicitation.orders import FEWEST_IN_ORDER, MOST_IN_ORDER, StatedMistake, StatedOrder, constraints_of
+from elicit_app.elicitation.orders import StatedMistake, StatedOrder, constraints_of, may_be_in_order
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton
@@ -41,8 +41,7 @@ class ClassOrderSection(Arranged, Part):
     def show_study(self, study: Study, family: Family) -> None:
         """Offer the classes of `study`; an order stated for the same classes is kept."""
         before, self._study = self._study, study
-        few = FEWEST_IN_ORDER <= study.n_classes <= MOST_IN_ORDER
-        self.applies = few and linear_family(family).distinguishes_errors
+        self.applies = may_be_in_order(study.n_classes, family)
         if before is None or before.classes != study.classes:
             self._order = list(in_grades(study.classes) or range(study.n_classes))
             self.stated.box.setChecked(False)
