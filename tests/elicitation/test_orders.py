@@ -150,6 +150,18 @@ def test_of_the_orders_that_one_of_classes_implies_the_least_probable_speaks(kep
     assert [one.order for one in found] == ([implied[1]] if contradicted else [])
 
 
+@pytest.mark.parametrize(("kept", "contradicted"), [(40, True), (55, False)])
+def test_many_orders_are_contradicted_together_where_none_is_alone(kept, contradicted):
+    classes = ["none", "mild", "moderate", "severe"]
+    prior = WeightPrior.of("lpm", 4, "iid")
+    implied = constraints_of(orders_by_distance(classes), classes, "lpm")
+    further = np.abs(np.subtract.outer(range(4), range(4)))[~np.eye(4, dtype=bool)]
+    logs = np.where(np.arange(100) < kept, 1.0, -1.0)[:, None] * further
+    draws = np.hstack([prior.coordinates(logs), np.zeros((100, N_PARAMETERS))])
+    belief = ParticlePosterior(prior, ResponseModel(np.eye(prior.size), np.ones(11)), draws, 100.0)
+    assert len(contradicted_orders((), implied, belief)) == contradicted
+
+
 @pytest.mark.parametrize(("kept", "contradicted"), [(0, True), (9, True), (11, False), (100, False)])
 def test_an_order_is_contradicted_where_less_than_a_tenth_of_the_draws_keep_it(kept, contradicted):
     prior = WeightPrior.of("lpm", 3, "iid")
