@@ -40,7 +40,7 @@ _DEGREES: tuple[tuple[str, ...], ...] = (
     ("critical", "extreme", "profound", "end"),
 )
 _ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7}
-_NUMBERED = r"^(\D*[a-z])[\s_-]*(\d+)$|^(.*[a-z])[\s_-]+([ivx]+)$"
+_NUMBERED = r"^(\D*?)[\s_-]*(\d+)$|^(.*[a-z])[\s_-]+([ivx]+)$"
 PERCENT = r"^\s*(\S*)\s*%\s*$"
 
 Cells = dict[str, list[Any]]  # of each column, in order, without empty ones
@@ -280,7 +280,7 @@ def _is_of_first(column: str, classes: Sequence[str], truth: list[Any], scores: 
 def in_grades(classes: Sequence[str]) -> tuple[int, ...] | None:
     """Return the indices of classes whose names are grades, from the lowest grade on; None if they are none.
 
-    If only some of the names say a degree, the others come last.
+    Names that are numbers may be grades. If only some of the names say a degree, the others come last.
 
     >>> in_grades(["moderate", "no DR", "severe", "mild"])
     (1, 3, 0, 2)
@@ -301,7 +301,7 @@ def in_grades(classes: Sequence[str]) -> tuple[int, ...] | None:
 
 
 def _number_of(name: str) -> tuple[str, int] | None:
-    """Return what is numbered and its number, of a name like "grade 2", "KL-3" or "Stage IV"."""
+    """Return what is numbered and its number, of a name like "grade 2", "KL-3", "Stage IV" or "4"."""
     found = re.match(_NUMBERED, name.strip().casefold())
     if found is None:
         return None

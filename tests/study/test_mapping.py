@@ -498,7 +498,8 @@ def test_a_further_model_of_other_cases_is_refused_with_the_first_difference(tmp
         (("BI-RADS 5", "BI-RADS 2", "BI-RADS 3"), (1, 2, 0)),
         (("G1", "G2", "G3"), (0, 1, 2)),
         (("CIN III", "CIN I", "CIN II"), (1, 2, 0)),
-        (("0", "1", "2"), None),  # numbers alone may count classes of any kind
+        (("10", "2", "1"), (2, 1, 0)),
+        (("0.5", "1.5"), None),
         (("visit1", "control2"), None),
         (("negative", "neutral", "positive"), None),
         (("covid19", "normal", "pneumonia"), None),
