@@ -26,7 +26,7 @@ from elicit_app.registry.entries import as_packed, stated_orders
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import SessionSummary, experts_in_words, same_name
 from elicit_app.session.packing import INTRODUCTION, is_second_round, require_name, stated_opinions
-from elicit_app.session.sentences import USUAL, most_questions
+from elicit_app.session.sentences import USUAL, most_questions, stated_words
 from elicit_app.study.model import Study
 from elicit_app.study.opening import minutes_for
 from metrics import ElicitedMetric
@@ -319,8 +319,6 @@ class BeginPage(HeadedPage):
         self.first_focus = self.expert if current is None else self.current.button
         if current is not None:
             self.current.show_view(current)
-        # For other studies the notes are on the page of words.
-        self.notice.say("" if study.pack is None else " ".join(study.notes))
         self.words.setVisible(study.kind == "folder" and study.pack is None)
         self.compare.setVisible(len(experts) > 1)
         self.compare.setText(f"Compare the {experts_in_words(experts)}")
@@ -334,6 +332,15 @@ class BeginPage(HeadedPage):
         self.family.show_study(study)
         self.asking.show_classes(study.n_classes)
         self._family_changed()
+        self._say_notes(study)
+
+    def _say_notes(self, study: Study) -> None:
+        """Show the notes on a packed study and what its coordinator stated; other notes are on the page of words."""
+        if study.pack is None:
+            self.notice.say("")
+            return
+        stated = stated_words(self._setting(), study)
+        self.notice.say(" ".join([*study.notes, *([f"Stated as certain: {stated}"] if stated else [])]))
 
     def forget(self) -> None:
         """Keep nothing that one expert typed: who answers next begins with empty fields."""

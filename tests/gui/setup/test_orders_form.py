@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QApplication
 from elicit_app.gui.elements.buttons import LinkButton
 from elicit_app.gui.pages.messages import RecapPage
 from elicit_app.gui.setup.begin_page import BeginPage
+from elicit_app.registry import setting_of
+from elicit_app.session.packing import packed, write_pack
 from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import recap_view
@@ -167,6 +169,16 @@ class TestOrderOfTheClasses:
         page.begin.click()
         assert len(page.begun) == begun
         assert "contradict each other" in page.notice.sentence
+
+
+def test_whoever_answers_elsewhere_reads_what_was_stated(page, tmp_path):
+    setting = setting_of("bayes", ordered=WINE.classes)
+    path = write_pack(packed(WINE, setting), tmp_path / "wine.elicit")
+    page.show_study(open_study(path), str(tmp_path), 3)
+    assert page.notice.sentence.startswith("Stated as certain: The classes are in an order: Barolo, Grignolino and")
+    assert not page.settings.isVisible()
+    page.show_study(WINE, str(tmp_path), 3)
+    assert not page.notice.isVisible()
 
 
 def test_new_words_keep_what_was_stated_and_another_study_does_not(page, tmp_path):
