@@ -90,9 +90,12 @@ def studies(folder: Path, classes: Sequence[int]) -> Iterator[Study]:
 class Expert:
     """Expert with random costs, who answers most questions correctly."""
 
-    def __init__(self, n_classes: int, seed: int) -> None:
+    def __init__(self, n_classes: int, seed: int, *, ordered: bool) -> None:
         rng = np.random.default_rng([n_classes, seed])
         costs = np.exp(1.2 * rng.standard_normal((n_classes, n_classes)))
+        if ordered:
+            distance = np.abs(np.subtract.outer(range(n_classes), range(n_classes)))
+            costs = distance ** rng.uniform(0.5, 2) * np.where(np.tri(n_classes), costs[0, 0], costs[1, 1])
         np.fill_diagonal(costs, 0)
         self._oracle = LogitOracle(
             lambda matrix: -float((costs / costs.max() * matrix).sum()), 60.0, rng, clear=0.05, matching=Matching(0.4)
@@ -193,7 +196,9 @@ def answering(page: QuestionPage, study: Study, thought: float, folder: Path, op
         path = folder / f"{study.name}-{thought:g}-{seed}.session.jsonl"
         sitting = Sitting(page, Session.create(study, setting, path))
         try:
-            more = sitting.run(Expert(study.n_classes, seed), thought, options.answers - len(waits))
+            more = sitting.run(
+                Expert(study.n_classes, seed, ordered=options.ordered), thought, options.answers - len(waits)
+            )
         finally:
             sitting.close()
         if not more:
@@ -241,7 +246,7 @@ def main() -> None:
     parser.add_argument("--thought", type=float, default=1.0, help="seconds of thought before an answer")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--purpose", choices=get_args(AnswersFor), default=USUAL, help="what the answers are for")
-    parser.add_argument("--ordered", action="store_true", help="with the classes in an order, which holds for nobody")
+    parser.add_argument("--ordered", action="store_true", help="the classes are in an order, which is stated")
     options = parser.parse_args()
     app = application()
     theme.apply(app)

@@ -319,16 +319,21 @@ class ParticlePosterior(Posterior):
     def _log_likelihood(self, answers: Evidence) -> LogDensity:
         m, most = self.prior.size, max(1, _AT_ONCE // max(answers.n_answers, 1))
 
+        def fit_of(draws: Matrix, logs: Matrix) -> Matrix:
+            person = self.response.person(draws[:, m:])
+            return np.asarray(self.response.log_likelihood(relative_weights(logs), person, answers).sum(axis=1))
+
         def log_likelihood(draws: Matrix) -> Matrix:
             if len(draws) > most:
                 parts = [log_likelihood(draws[start : start + most]) for start in range(0, len(draws), most)]
                 return np.concatenate(parts)
             logs = self.prior.log_weights(draws[:, :m])
-            person = self.response.person(draws[:, m:])
-            fit = self.response.log_likelihood(relative_weights(logs), person, answers).sum(axis=1)
-            if len(self.prior.order):
-                fit = np.where(self.prior.allowed(logs), fit, -np.inf)
-            return np.asarray(fit)
+            if not len(self.prior.order):
+                return fit_of(draws, logs)
+            # Most of what is tried violates some order, and the likelihood takes longer than to see that.
+            fit, kept = np.full(len(draws), -np.inf), np.flatnonzero(self.prior.allowed(logs))
+            fit[kept] = fit_of(draws[kept], logs[kept])
+            return fit
 
         return log_likelihood
 
