@@ -89,8 +89,9 @@ def read_order(text: str, classes: Sequence[str]) -> StatedOrder:
 
 
 def orders_by_distance(ordered: Sequence[str]) -> tuple[StatedOrder, ...]:
-    """Return what it states that classes are in an order: of two mistakes that share the truth or the prediction, the
-    one that is further off is never the lesser.
+    """Return the orders between mistakes that an order of classes implies.
+
+    Of two mistakes that share the truth or the prediction, the one that is further off is never the lesser.
 
     Parameters
     ----------
