@@ -262,11 +262,10 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
     if purpose is None and "purpose" not in fixed:
         purpose = ask_purpose(study, options.questions, console) if person else study.purpose
     seed = secrets.randbits(32) if options.seed is None else options.seed
-    setting = setting_of(
-        procedure, family=family, purpose=purpose, questions=options.questions, **_stated(options, study), seed=seed
-    )
+    stated = _stated(options, study)
+    setting = setting_of(procedure, family=family, purpose=purpose, questions=options.questions, **stated, seed=seed)
     setting = as_packed(study, setting)
-    given = {name: getattr(options, name) for name in ("procedure", "family", "purpose")} | _stated(options, study)
+    given = {name: getattr(options, name) for name in ("procedure", "family", "purpose")} | stated
     both = {name: (value, getattr(setting, name, None)) for name, value in given.items() if name in fixed}
     if without := answered_without({flag(name): values for name, values in both.items()}):
         output.line(console, without)

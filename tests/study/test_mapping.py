@@ -9,7 +9,6 @@ import pytest
 
 from elicit_app.problem import Problem
 from elicit_app.study import create_study, open_study
-from elicit_app.study.guessing import in_grades
 from elicit_app.study.making import change_models
 from elicit_app.study.mapping import as_options, column_map, has_usual_columns, parts_of, read_first_rows
 from elicit_app.study.model import ColumnMap
@@ -489,22 +488,3 @@ def test_a_further_model_of_other_cases_is_refused_with_the_first_difference(tmp
     second = write(tmp_path, "\n".join(chosen) + "\n", "second.csv")
     with pytest.raises(Problem, match=said):
         change_models(study, add=[second])
-
-
-@pytest.mark.parametrize(
-    ("classes", "order"),
-    [
-        (("Mild", "Moderate", "No_DR", "Proliferate_DR", "Severe"), (2, 0, 1, 4, 3)),
-        (("BI-RADS 5", "BI-RADS 2", "BI-RADS 3"), (1, 2, 0)),
-        (("G1", "G2", "G3"), (0, 1, 2)),
-        (("CIN III", "CIN I", "CIN II"), (1, 2, 0)),
-        (("10", "2", "1"), (2, 1, 0)),
-        (("0.5", "1.5"), None),
-        (("visit1", "control2"), None),
-        (("negative", "neutral", "positive"), None),
-        (("covid19", "normal", "pneumonia"), None),
-        (("red", "amber", "green"), None),
-    ],
-)
-def test_grades_are_recognised_by_their_names(classes, order):
-    assert in_grades(classes) == order
