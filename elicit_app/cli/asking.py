@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from elicit_app.cli import output
 from elicit_app.cli.output import flag, quoted, require_new
@@ -20,7 +20,7 @@ from elicit_app.elicitation.orders import StatedOrder, may_be_in_order
 from elicit_app.elicitation.questions import Choice, Family, Question
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import entry_named, setting_of
-from elicit_app.registry.entries import as_packed, read_ordered, read_orders, stated_orders
+from elicit_app.registry.entries import as_packed, read_stated, stated_orders
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import (
     SUFFIX,
@@ -262,7 +262,7 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
     if purpose is None and "purpose" not in fixed:
         purpose = ask_purpose(study, options.questions, console) if person else study.purpose
     seed = secrets.randbits(32) if options.seed is None else options.seed
-    stated = _stated(options, study)
+    stated = read_stated(options.never_worse, options.ordered, study.classes)
     setting = setting_of(procedure, family=family, purpose=purpose, questions=options.questions, **stated, seed=seed)
     setting = as_packed(study, setting)
     given = {name: getattr(options, name) for name in ("procedure", "family", "purpose")} | stated
@@ -337,6 +337,7 @@ def _print_storage_note(path: Path, console: Console) -> None:
 def _print_ignored_options(options: AskOptions, session: Session, console: Console) -> None:
     """Print the options that a resumed session ignores."""
     begun, setting = session.state.begun, session.setting
+    stated = read_stated(options.never_worse, options.ordered, session.study.classes)
     given = {
         "--procedure": (options.procedure, setting.procedure),
         "--family": (options.family, setting.family),
@@ -344,16 +345,10 @@ def _print_ignored_options(options: AskOptions, session: Session, console: Conso
         "--questions": (options.questions, setting.questions),
         "--expert": (options.expert, begun.expert),
         "--seed": (options.seed, begun.seed),
-    } | {flag(name): (value, getattr(setting, name, None)) for name, value in _stated(options, session.study).items()}
+    } | {flag(name): (value, getattr(setting, name, None)) for name, value in stated.items()}
     left_out = _different(given)
     if left_out:
         output.line(console, f"The session goes on as it was begun, without {left_out}.")
-
-
-def _stated(options: AskOptions, study: Study) -> dict[str, Any]:
-    """Return what the options state for certain, by the names of settings."""
-    orders = read_orders(options.never_worse, study.classes)
-    return {"never_worse": orders, "ordered": read_ordered(options.ordered)}
 
 
 def answered_without(given: Mapping[str, tuple[object, object]]) -> str:

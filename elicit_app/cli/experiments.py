@@ -159,7 +159,7 @@ def simulate(
     from elicit_app.experiments.simulation import Experts, split_options
     from elicit_app.experiments.simulation import simulate as run
     from elicit_app.registry import setting_of
-    from elicit_app.registry.entries import as_packed, read_ordered, read_orders
+    from elicit_app.registry.entries import as_packed, read_stated
     from elicit_app.study.opening import open_study
 
     if out is not None and runs != 1:
@@ -170,13 +170,12 @@ def simulate(
             {name: value for name, value in context.params.items() if name not in _OF_THE_COMMAND}
             | {
                 "cycles": _cycles(cycles),
-                "never_worse": read_orders(never_worse or (), opened.classes),
-                "ordered": read_ordered(ordered),
                 "weights": None if weights is None else output.numbers(weights, "--weights"),
                 "denominator": denominator
                 if denominator in (None, "random")
                 else output.numbers(denominator, "--denominator"),
             }
+            | read_stated(never_worse or (), ordered, opened.classes)
         )
         setting = as_packed(opened, setting_of(procedure, **about_asking))
         if out is not None:

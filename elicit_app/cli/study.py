@@ -333,11 +333,10 @@ def pack(
 
 def _setting(study: Study, asked: dict[str, Any], never_worse: tuple[str, ...], ordered: str | None) -> Setting:
     from elicit_app.registry import setting_of
-    from elicit_app.registry.entries import as_packed, read_ordered, read_orders, stated_orders
+    from elicit_app.registry.entries import as_packed, read_stated, stated_orders
 
     with output.wrong_options_as_usage_errors():
-        orders = read_orders(never_worse, study.classes)
-        setting = setting_of("bayes", **asked, never_worse=orders, ordered=read_ordered(ordered))
+        setting = setting_of("bayes", **asked, **read_stated(never_worse, ordered, study.classes))
         setting = as_packed(study, setting)
         stated_orders(setting, study.classes)
         return setting

@@ -316,11 +316,17 @@ def read_orders(texts: Sequence[str], classes: Sequence[str]) -> tuple[StatedOrd
         raise WrongOption(f"`never_worse`: {problem.sentence}") from problem
 
 
-def read_ordered(text: str | None) -> tuple[str, ...] | None:
-    """Return the classes in "CLASS,CLASS,...", a line of CSV; None if there is no text."""
+def read_stated(orders: Sequence[str], ordered: str | None, classes: Sequence[str]) -> dict[str, Any]:
+    """Return what options state for certain, by the names of settings.
+
+    `orders` are texts as in `read_orders`, and `ordered` is "CLASS,CLASS,...", a line of CSV. Raises WrongOption.
+    """
     from elicit_app.study.mapping import parts_of
 
-    return None if text is None else tuple(parts_of(text))
+    return {
+        "never_worse": read_orders(orders, classes),
+        "ordered": None if ordered is None else tuple(parts_of(ordered)),
+    }
 
 
 def stated_orders(setting: Setting, classes: Sequence[str]) -> tuple[NeverWorse, ...]:

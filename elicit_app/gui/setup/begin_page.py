@@ -419,8 +419,8 @@ class BeginPage(HeadedPage):
         questions = None if entry.narrows else setting.questions
         self.purpose.show_study(study, questions, early=setting.may_stop_early)
         parts = []
-        if self.class_order.summary and self._takes_orders:
-            parts.append(self.class_order.summary)
+        if self._takes_orders and (of_classes := self.class_order.summary):
+            parts.append(of_classes)
         elif study.n_classes > 2:
             worse = linear_family(self._family).distinguishes_errors
             parts.append("some wrong answers worse than others" if worse else "all wrong answers equally bad")
