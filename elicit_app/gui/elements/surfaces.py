@@ -340,15 +340,26 @@ class _FoldButton(Painted, Sized, QPushButton):
         write(painter, text, self._summary, theme.font(theme.Role.NOTE), colours.ink2, theme.RIGHT, elide=True)
 
 
+class _BelowLines(QWidget):
+    """Parts of a card, each below a line if it is shown."""
+
+    def __init__(self, parts: tuple[QWidget, ...]) -> None:
+        super().__init__()
+        self._parts = parts
+        in_column(*parts, on=self, margins=(0, theme.S, 0, theme.S), spacing=2 * theme.S)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        with QPainter(self) as painter:
+            for part in (part for part in self._parts if part.isVisible()):
+                painter.fillRect(0, part.y() - theme.S, self.width(), 1, self.palette().color(theme.LINE))
+
+
 class FoldedCard(Card):
     """A card whose parts are shown when it is opened."""
 
     def __init__(self, title: str, parts: tuple[QWidget, ...]) -> None:
         super().__init__()
-        self.button, self._inside = _FoldButton(title), QWidget()
-        inside = in_column(on=self._inside, margins=(0, 0, 0, theme.S), spacing=theme.S)
-        for part in parts:
-            fill(inside, Divider(), part)
+        self.button, self._inside = _FoldButton(title), _BelowLines(parts)
         in_column(self.button, self._inside, on=self, spacing=0)
         self._inside.hide()
         self.button.toggled.connect(self._inside.setVisible)
