@@ -7,17 +7,21 @@ allows (DerSimonian and Laird 1986; Gelman, Bayesian Data Analysis, chapter 5).
 A covariance of many weights cannot be divided so: a few answers tell little of most directions, and small errors of
 both covariances look like answers on which all experts agree. Many weights are therefore pooled one by one, each from
 the experts who were asked about it.
+
+Orders that all experts stated are part of the prior, of the group's too: what each draw keeps to is no answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from elicit_app.elicitation.belief import prior_draws
 from elicit_app.elicitation.prior import MOST_JOINTLY, WeightPrior
 from elicit_app.elicitation.questions import Matrix
 
@@ -28,6 +32,7 @@ _LEAST = 1e-6  # precision in directions that answers say nothing about
 # in which their costs do not differ at all.
 _CLOSEST = 0.03
 _MISTAKES_OF_AN_ANSWER = 2  # so that what it tells of two weights counts once
+_PRIOR_DRAWS, _PRIOR_DRAWS_OF_MANY, _PRIOR_SEED = 2_000, 500, 7  # for the moments of weights in a stated order
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +65,8 @@ class Expert(NamedTuple):
     log_weights : ndarray of shape (draws, m)
         Posterior draws of the log-weights, whose common shift is arbitrary.
     prior : WeightPrior
-        The prior before the answers; mistakes that the expert sorted into one pile share a part.
+        The prior before the answers; mistakes that the expert sorted into one pile share a part. Its orders
+        count once for the whole group; others that the draws keep count like answers.
     asked : ndarray of bool, shape (m,), or None
         Which weights some answer is about; None if that is not known.
     """
@@ -78,8 +84,8 @@ def pooled(experts: Sequence[Expert], prior: WeightPrior, rng: np.random.Generat
     experts : sequence of Expert
         At least one, all with the same m weights.
     prior : WeightPrior
-        Prior of the group's log-weights, of which centre and covariance count. Many weights have the experts' own on
-        average.
+        Prior of the group's log-weights, of which centre, covariance and orders count. Many weights have the experts'
+        own centre and covariance on average.
     rng : numpy.random.Generator
         Source of the draws.
     n : int
@@ -92,7 +98,9 @@ def pooled(experts: Sequence[Expert], prior: WeightPrior, rng: np.random.Generat
     """
     if not experts or len({expert.log_weights.shape[1] for expert in experts}) != 1:
         raise ValueError("pooling needs at least one expert, all with the same weights")
-    return _one_by_one(experts, rng, n) if prior.size > MOST_JOINTLY else _together(experts, prior, rng, n)
+    joint = prior.size <= MOST_JOINTLY
+    group = _together(experts, prior, rng, n) if joint else _one_by_one(experts, rng, n)
+    return replace(group, log_weights=prior.in_order(group.log_weights))
 
 
 def _together(experts: Sequence[Expert], prior: WeightPrior, rng: np.random.Generator, n: int) -> Group:
@@ -105,12 +113,13 @@ def _together(experts: Sequence[Expert], prior: WeightPrior, rng: np.random.Gene
     def precision_of(covariance: Matrix) -> Matrix:
         return np.asarray(np.linalg.inv(contrasts @ covariance @ contrasts.T), dtype=np.float64)
 
-    prior_precision = precision_of(prior.covariance)
+    prior_centre, prior_precision = _centre(prior), precision_of(_covariance(prior))
     estimates = []
     for expert in experts:  # around the group's prior centre
-        centred = (expert.log_weights - expert.prior.centre) @ contrasts.T
-        told, own_weighted = _likelihood_moments(centred, precision_of(expert.prior.covariance))
-        estimates.append((told, own_weighted + told @ contrasts @ (expert.prior.centre - prior.centre)))
+        own_centre = _centre(expert.prior)
+        centred = (expert.log_weights - own_centre) @ contrasts.T
+        told, own_weighted = _likelihood_moments(centred, precision_of(_covariance(expert.prior)))
+        estimates.append((told, own_weighted + told @ contrasts @ (own_centre - prior_centre)))
     logs, centres, spreads, counted = [], [], [], []
     for tau in _TAUS:
         precision, weighted = prior_precision.copy(), np.zeros(m - 1)
@@ -137,7 +146,7 @@ def _together(experts: Sequence[Expert], prior: WeightPrior, rng: np.random.Gene
             for place in np.unique(chosen)
         ]
     )
-    return Group((draws + contrasts @ prior.centre) @ contrasts, *_tau_of(share), share @ np.array(counted))
+    return Group((draws + contrasts @ prior_centre) @ contrasts, *_tau_of(share), share @ np.array(counted))
 
 
 def _one_by_one(experts: Sequence[Expert], rng: np.random.Generator, n: int) -> Group:
@@ -194,7 +203,7 @@ def _of_each_weight(experts: Sequence[Expert]) -> tuple[Matrix, Matrix, Matrix, 
     logs = [_centred(expert) for expert in experts]
     means = np.array([own.mean(axis=0) for own in logs])
     variances = np.maximum([own.var(axis=0) for own in logs], _CLOSEST**2)
-    before = np.array([expert.prior.centred_variances for expert in experts])
+    before = np.array([_centred_variances(expert.prior) for expert in experts])
     known = [np.broadcast_to(True if expert.asked is None else expert.asked, means[0].shape) for expert in experts]
     told = np.where(known, np.maximum(1.0 / variances - 1.0 / before, 0.0), 0.0)
     weighted = np.where(told > 0, means / variances - _expected(experts) / before, 0.0)
@@ -203,12 +212,42 @@ def _of_each_weight(experts: Sequence[Expert]) -> tuple[Matrix, Matrix, Matrix, 
 
 def _expected(experts: Sequence[Expert]) -> Matrix:
     """Return the prior centres of the centred log-weights, shape (experts, m)."""
-    centres = np.array([expert.prior.centre for expert in experts])
+    centres = np.array([_centre(expert.prior) for expert in experts])
     return np.asarray(centres - centres.mean(axis=1, keepdims=True))
 
 
 def _centred(expert: Expert) -> Matrix:
     return np.asarray(expert.log_weights - expert.log_weights.mean(axis=1, keepdims=True))
+
+
+def _centre(prior: WeightPrior) -> Matrix:
+    """Return the centre of the log-weights given the stated orders, shape (m,)."""
+    return _in_order(prior).mean(axis=0) if len(prior.order) else prior.centre
+
+
+def _covariance(prior: WeightPrior) -> Matrix:
+    """Return the covariance of the log-weights given the stated orders, shape (m, m)."""
+    return np.cov(_in_order(prior).T) if len(prior.order) else prior.covariance
+
+
+def _centred_variances(prior: WeightPrior) -> Matrix:
+    """Return the variances of the log-weights minus the mean of all, given the stated orders, shape (m,)."""
+    found = prior.centred_variances
+    if len(prior.order):
+        found, stated = found.copy(), np.unique(prior.order)
+        draws = _in_order(prior)
+        found[stated] = (draws[:, stated] - draws.mean(axis=1, keepdims=True)).var(axis=0)
+    return found
+
+
+@lru_cache(maxsize=16)
+def _in_order(prior: WeightPrior) -> Matrix:
+    """Return draws of the log-weights that keep the stated orders, shape (draws, m)."""
+    rng, m = np.random.default_rng(_PRIOR_SEED), prior.size
+    if m <= MOST_JOINTLY:
+        return prior.log_weights(prior_draws(prior, _PRIOR_DRAWS, m, rng))
+    # Settling would take long, and among many weights few orders can be stated.
+    return prior.in_order(prior.log_weights(rng.standard_normal((_PRIOR_DRAWS_OF_MANY, m))))
 
 
 def _compared(told: Matrix, values: Matrix, tau: float) -> float:

@@ -11,29 +11,21 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import combinations
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from pydantic import Field, TypeAdapter, ValidationError
 
 import elicit_app
-from elicit_app.elicitation.belief import median_weights
-from elicit_app.elicitation.orders import StatedPile, piles_of
-from elicit_app.elicitation.pooling import Expert, Group, leave_one_out, log_odds_of_opposition, pooled
-from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem, differences_first
 from elicit_app.session.journal.listing import people_if_any
+from elicit_app.session.one_belief import OneBelief, asked, one_belief, opposed_pairs, weightiest_omission
 from metrics import ElicitedMetric, Provenance, Quality, Tally
 from metrics.elicited.exchange import yardstick_of
 from metrics.elicited.family import DLPM, LPM, family_of
 from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import (
     AGAINST_AN_ORDER,
-    DEVIATIONS,
     MOST_WEIGHTS_OF_ALL_DRAWS,
     OPPOSED,
     SPREAD,
@@ -46,102 +38,11 @@ from metrics.elicited.metric_parts import (
 )
 from metrics.text import counted, series, two_digits
 
-_SEED = 20_250_101  # the same metrics give the same pooled metric
-_DRAWS = 1_000
-# Draws needed for each weight, because a covariance has to be inverted; many weights are pooled one by one.
-_DRAWS_A_WEIGHT, _DRAWS_OF_MANY = 4, 100
 _OF_ONE_MIND = 0.15  # a negligible spread of log-costs
-_SURE = 0.9  # probability from which an expert finds one mistake worse than another
-_OPPOSED = 2 / 3  # share of the pairs ordered by both experts above which their orders are opposed
-_COMPARED = 2e8  # comparisons made between draws of two mistakes: above 20 classes not every draw is compared
-_LOG_ODDS_OF_OPPOSED = float(np.log(20.0))  # from which values are called opposed rather than the same
 _MOST_PAIRS = 3  # of experts with opposite orders that are named
 _MOVED = 1.5  # factor from which the effect of leaving one expert out is mentioned
-
-_Order = NDArray[np.int8]
-Piles = Sequence[Sequence[tuple[int, int]]]
-_PILES = TypeAdapter(tuple[StatedPile, ...])
-_LEARNED = TypeAdapter(tuple[Annotated[float, Field(gt=0, le=100)], ...])
-
-
-@dataclass(frozen=True, eq=False)
-class OneBelief:
-    """The values that several experts share."""
-
-    group: Group  # the centre, the distance between experts, and the influence of each
-    costs: Matrix  # shape (k, k): medians of ratios, in any unit
-    draws: Matrix  # shape (n, k, k): draws of the costs, each in its own unit
-
-
-def one_belief(metrics: Sequence[ElicitedMetric]) -> OneBelief | None:
-    """Return the pooled belief of experts with the same classes and family; None if one of them has too few draws."""
-    experts = _experts(metrics)
-    if experts is None:
-        return None
-    group = pooled(experts, _common_prior(experts, metrics[0]), np.random.default_rng(_SEED), _DRAWS)
-    metric_family, logs = family_of(metrics[0].family), group.log_weights
-    return OneBelief(
-        group,
-        metric_family.costs(metric_family.sign * median_weights(logs)),
-        metric_family.costs(metric_family.sign * np.exp(logs)),
-    )
-
-
-def _experts(metrics: Sequence[ElicitedMetric]) -> list[Expert] | None:
-    known = [expert for metric in metrics if _has_enough_draws(metric) and (expert := _expert(metric)) is not None]
-    return known if len(known) == len(metrics) else None
-
-
-def _has_enough_draws(metric: ElicitedMetric) -> bool:
-    needed = min(_DRAWS_A_WEIGHT * len(metric.weights), _DRAWS_OF_MANY)
-    return metric.samples is not None and len(metric.samples) >= needed
-
-
-def _expert(metric: ElicitedMetric) -> Expert | None:
-    """Return what is known of the expert behind a metric, by its draws or its one estimate; None if a cost is 0."""
-    sizes = np.abs(np.atleast_2d(metric.weights if metric.samples is None else metric.samples))
-    return Expert(np.log(sizes), _prior(metric), _asked(metric)) if (sizes > 0).all() else None
-
-
-def _prior(metric: ElicitedMetric) -> WeightPrior:
-    """Return the prior behind a metric, with the standard deviations that were learned, if any."""
-    prior = _usual_prior(metric, _stated_piles(metric))
-    learned = metric.provenance.parameters.get(DEVIATIONS)
-    try:
-        return prior if learned is None else prior.with_deviations(_LEARNED.validate_python(learned))
-    except ValueError:
-        return prior
-
-
-def _usual_prior(metric: ElicitedMetric, piles: Piles = ()) -> WeightPrior:
-    name, k = family_of(metric.family).name, len(metric.classes)
-    return WeightPrior.of(name, k, piles=piles, shares=metric.prevalence)
-
-
-def _asked(metric: ElicitedMetric) -> NDArray[np.bool_]:
-    """Return which weights some answer is about, shape (m,)."""
-    never, names = set(metric.quality.never_asked), metric.classes
-    return np.array(
-        [
-            (names[true], None) not in never and (None if to is None else (names[true], names[to])) not in never
-            for true, to in family_of(metric.family).mistakes(len(names))
-        ]
-    )
-
-
-def _stated_piles(metric: ElicitedMetric) -> Piles:
-    """Return the piles that an expert sorted the mistakes into; none if the file tells them in another way."""
-    try:
-        stated = _PILES.validate_python(metric.provenance.parameters.get("piles") or ())
-        return piles_of(stated, metric.classes) if family_of(metric.family).distinguishes_errors else ()
-    except (ValidationError, Problem):
-        return ()
-
-
-def _common_prior(experts: Sequence[Expert], metric: ElicitedMetric) -> WeightPrior:
-    """Return the prior that all experts had or, if they sorted the mistakes differently, the usual one."""
-    first = experts[0].prior
-    return first if all(one.prior.shares_parts_with(first) for one in experts) else _usual_prior(metric)
+GEOMETRIC_MEAN = "geometric mean of the cost ratios"
+ONE_BELIEF = "one belief: log-costs of experts around those of the group"
 
 
 def experts_agree(pooled: ElicitedMetric) -> bool:
@@ -177,26 +78,13 @@ def doubts(
 
 
 def _matters_most(metrics: Sequence[ElicitedMetric], names: Sequence[str], of: Sequence[str]) -> tuple[str, ...]:
-    """Name the expert whose omission changes a pooled ratio most, if that is much, and it; needs three experts.
-
-    Only ratios of mistakes count about which somebody else was asked too.
-    """
-    experts, belief = _experts(metrics), one_belief(metrics)
-    shared = np.flatnonzero(np.sum([_asked(metric) for metric in metrics], axis=0) > 1)
-    if experts is None or belief is None or len(experts) < 3 or len(shared) < 2:
+    """Name the expert whose omission changes a pooled ratio most, if that is much, and it."""
+    without = weightiest_omission(metrics)
+    if without is None or without.factor < _MOVED:
         return ()
-    prior = _common_prior(experts, metrics[0])
-    others = leave_one_out(experts, prior, np.random.default_rng(_SEED), _DRAWS)
-    medians = np.median(belief.group.log_weights[:, shared], axis=0)
-    apart = [medians - np.median(group.log_weights[:, shared], axis=0) for group in others]
-    most = int(np.argmax([np.ptp(one) for one in apart]))
-    factor = float(np.exp(np.ptp(apart[most])))
-    if factor < _MOVED:
-        return ()
-    more, less = int(shared[apart[most].argmax()]), int(shared[apart[most].argmin()])
-    ratio = f"of {of[more]} to {of[less]}"
     return (
-        f"Leaving out {names[most]} would change most: the pooled ratio {ratio}, by a factor of {two_digits(factor)}.",
+        f"Leaving out {names[without.expert]} would change most: the pooled ratio of {of[without.more]} to "
+        f"{of[without.less]}, by a factor of {two_digits(without.factor)}.",
     )
 
 
@@ -220,46 +108,6 @@ def _why_provisional(metrics: Sequence[ElicitedMetric]) -> str | None:
     # Draws tell how little is known of an expert; without them only this word does.
     unknown = any(metric.samples is None and metric.quality.provisional is not None for metric in metrics)
     return "a provisional metric without draws is pooled in them" if unknown else None
-
-
-def opposed_pairs(metrics: Sequence[ElicitedMetric]) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of experts, as indices, who order the mistakes in opposite ways, as far as is known."""
-    return _opposed_pairs(tuple(metrics))
-
-
-@lru_cache(maxsize=1)  # a pool asks whether there are any, and a comparison of the same experts who they are
-def _opposed_pairs(metrics: tuple[ElicitedMetric, ...]) -> tuple[tuple[int, int], ...]:
-    known = {place: expert for place, metric in enumerate(metrics) if (expert := _expert(metric)) is not None}
-    orders = {place: _order(expert.log_weights) for place, expert in known.items()}
-    return tuple(
-        (one, other)
-        for one, other in combinations(known, 2)
-        if _mostly_reversed(orders[one], orders[other])
-        and log_odds_of_opposition(known[one], known[other]) > _LOG_ODDS_OF_OPPOSED
-    )
-
-
-def _mostly_reversed(one: _Order, other: _Order) -> bool:
-    """Return whether most of the mistakes that both experts distinguish are in opposite order.
-
-    With many mistakes a few answers leave most comparisons open; those do not count.
-    """
-    return bool(np.count_nonzero(one * other < 0) > _OPPOSED * np.count_nonzero(one * other))
-
-
-def _order(logs: Matrix) -> _Order:
-    """Return, for every two mistakes, 1 if the first is surely worse, -1 if it is surely less bad, else 0."""
-    logs = logs[:: max(1, round(logs.size * logs.shape[1] / _COMPARED))]
-    # Places within a draw compare as the logs do, and as whole numbers of two bytes six times as fast.
-    places = np.array([np.unique(draw, return_inverse=True)[1] for draw in logs], dtype=np.uint16)
-    few = np.min_scalar_type(len(logs))
-    worse = np.stack([(own[:, None] > places).sum(axis=0, dtype=few) / len(logs) >= _SURE for own in places.T])
-    order: _Order = worse.astype(np.int8) - worse.T
-    return order
-
-
-GEOMETRIC_MEAN = "geometric mean of the cost ratios"
-ONE_BELIEF = "one belief: log-costs of experts around those of the group"
 
 
 @dataclass(frozen=True, eq=False)
@@ -414,12 +262,12 @@ def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
 
 def _never_asked(metrics: Sequence[ElicitedMetric]) -> tuple[tuple[str, str | None], ...]:
     """Return the mistakes that nobody was asked about."""
-    names, asked = metrics[0].classes, np.any([_asked(metric) for metric in metrics], axis=0)
+    names, anybody = metrics[0].classes, np.any([asked(metric) for metric in metrics], axis=0)
     mistakes = family_of(metrics[0].family).mistakes(len(names))
     return tuple(
         (names[true], None if to is None else names[to])
-        for (true, to), known in zip(mistakes, asked.tolist(), strict=True)
-        if not known
+        for (true, to), was_asked in zip(mistakes, anybody.tolist(), strict=True)
+        if not was_asked
     )
 
 

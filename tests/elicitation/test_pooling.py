@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from elicit_app.elicitation.pooling import Expert, leave_one_out, log_odds_of_opposition, pooled
-from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 
 PRIOR = WeightPrior.of("lpm", 3)
 COVARIANCE = PRIOR.covariance
@@ -62,6 +62,20 @@ class TestCentre:
         for of_group in (rare, PRIOR):
             found = pooled(told, of_group, np.random.default_rng(1)).log_weights
             np.testing.assert_allclose(found.mean(axis=0), CENTRED, atol=0.25)
+
+    @pytest.mark.parametrize("size", [5, 6], ids=["jointly", "one by one"])
+    def test_an_order_that_all_stated_is_no_answer_and_is_kept(self, size):
+        orders = [NeverWorse((0, 1), (1, 0)), NeverWorse((1, 0), (2, 0))]
+        stated = WeightPrior.of("lpm", size, "iid", orders)
+        draws = stated.in_order(stated.log_weights(np.random.default_rng(3).standard_normal((3000, stated.size))))
+        places = np.unique(stated.order)
+        for known in (None, np.isin(np.arange(stated.size), places)):
+            experts = [Expert(draws, stated, known)] * 6
+            found = pooled(experts, stated, np.random.default_rng(1)).log_weights
+            assert stated.allowed(found).all()
+            apart, beforehand = ((logs[:, places[-1]] - logs[:, places[0]]) for logs in (found, draws))
+            assert apart.std() > 0.75 * beforehand.std(), "six times nothing was told"
+            assert apart.mean() == pytest.approx(beforehand.mean(), rel=0.25)
 
     def test_more_experts_narrow_it(self):
         widths = [

@@ -10,8 +10,9 @@ from hypothesis.extra.numpy import arrays
 
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.problem import Problem
-from elicit_app.session import pooling
-from elicit_app.session.pooling import Source, aligned, doubts, opposed_pairs, pool, select_sources
+from elicit_app.session import one_belief
+from elicit_app.session.one_belief import opposed_pairs
+from elicit_app.session.pooling import Source, aligned, doubts, pool, select_sources
 from metrics import ElicitedMetric, Provenance, Quality, Tally, exchange_rates
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import AGAINST_AN_ORDER, DEVIATIONS, UNTRUSTED
@@ -317,11 +318,45 @@ def test_an_experts_own_piles_are_what_was_believed_before_the_answers(both):
         metric(ONE, name, draws=60, provenance=Provenance(procedure="bayes", parameters=said)).metric
         for name, said in (("Ada", stated), ("Ben", stated if both else {}))
     ]
-    experts = pooling._experts(metrics)
+    experts = one_belief._experts(metrics)
     for expert, expected in zip(experts, (own, own if both else usual), strict=True):
         np.testing.assert_array_equal(expert.prior.covariance, expected.covariance)
-    common, expected = pooling._common_prior(experts, metrics[0]), own if both else usual
+    common, expected = one_belief._common_prior(experts, metrics), own if both else usual
     np.testing.assert_array_equal(common.covariance, expected.covariance, "what all of them said counts once")
+
+
+IN_ORDER = {"ordered": ["red", "yellow", "green"]}
+LESSER = [{"mistake": {"true": "red", "predicted": "yellow"}, "than": {"true": "yellow", "predicted": "red"}}]
+
+
+@pytest.mark.parametrize(
+    ("said", "stated"),
+    [
+        ((IN_ORDER, IN_ORDER), 4),
+        ((IN_ORDER, {**IN_ORDER, "never_worse": LESSER}), 4),
+        ((IN_ORDER, {}), 0),
+        (({"never_worse": LESSER}, {"never_worse": LESSER}), 1),
+        (({"ordered": ["red", "blue", "green"]}, IN_ORDER), 0),
+        (({"ordered": 7}, IN_ORDER), 0),
+    ],
+)
+def test_orders_that_all_experts_stated_are_believed_before_the_answers(said, stated):
+    metrics = [
+        metric(ONE, name, draws=60, provenance=Provenance(procedure="bayes", parameters=parameters)).metric
+        for name, parameters in zip(("Ada", "Ben"), said, strict=True)
+    ]
+    experts = one_belief._experts(metrics)
+    assert [
+        len(prior.order) for prior in (*(one.prior for one in experts), one_belief._common_prior(experts, metrics))
+    ] == [stated] * 3
+
+
+def test_a_pool_of_experts_who_stated_an_order_keeps_it():
+    provenance = Provenance(procedure="bayes", parameters=IN_ORDER)
+    found = pool([metric(one, name, draws=60, provenance=provenance) for one, name in ((ONE, "Ada"), (OTHER, "Ben"))])
+    costs = found.cost_samples
+    assert (costs[:, 0, 1] <= costs[:, 0, 2]).all()
+    assert (costs[:, 2, 1] <= costs[:, 2, 0]).all()
 
 
 EIGHTEEN = tuple(f"class {number:02d}" for number in range(18))
@@ -383,11 +418,11 @@ class TestManyClasses:
 
     def test_the_deviations_that_were_learned_are_the_prior_of_an_expert(self):
         learned, usual, odd = (
-            pooling._prior(of_many_classes("Ada", 1, **said).metric)
+            one_belief._prior(of_many_classes("Ada", 1, **said).metric, ())
             for said in ({DEVIATIONS: [0.5, 0.4, 0.6]}, {}, {DEVIATIONS: ["much"]})
         )
         expected = 0.5**2 + 0.4**2 + 0.6**2
         assert learned.covariance[0, 0] == pytest.approx(expected)
         np.testing.assert_array_equal(odd.covariance, usual.covariance)
-        few = pooling._prior(of_many_classes("Ada", 1, **{DEVIATIONS: [0.5]}).metric)
+        few = one_belief._prior(of_many_classes("Ada", 1, **{DEVIATIONS: [0.5]}).metric, ())
         np.testing.assert_array_equal(few.covariance, usual.covariance, "one for each part was expected")
