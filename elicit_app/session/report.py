@@ -364,13 +364,15 @@ def _again(
     source, quality = metric.provenance, metric.quality
     study = asked.about if asked is not None else "" if judgement is None else f"{judgement.n_cases:,} cases"
     answers = f"{source.questions}, digest {_start(source.answers_digest)}" if source.answers_digest else "none"
-    state = "in order" if quality.provisional is None else f"provisional: {quality.provisional}"
-    if quality.never_asked:
-        state += f"; {counted(len(quality.never_asked), 'mistake')} never asked about"
+    never = len(quality.never_asked)
+    state = (
+        "" if quality.provisional is None else f"provisional: {quality.provisional}",
+        f"{counted(never, 'mistake')} never asked about" if never else "",
+    )
     rows = [
         ("Study", ", ".join(filter(None, (study, source.study_digest and f"digest {_start(source.study_digest)}")))),
         ("Answers", answers),
-        ("Metric file", f"{metric.name}, {state}"),
+        ("Metric file", "; ".join(filter(None, (metric.name, *state)))),
         ("Program", f"elicit {source.version or elicit_app.__version__}, procedure {source.procedure}"),
         ("Seed", "" if source.seed is None else str(source.seed)),
     ]
