@@ -12,8 +12,10 @@ studies are omitted.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import get_args
 
 import numpy as np
 from early_stop import person
@@ -23,7 +25,9 @@ from elicit_app.elicitation import LPM
 from elicit_app.elicitation.belief import ends_of_ratios
 from elicit_app.elicitation.oracles import run
 from elicit_app.elicitation.orders import StatedMistake, StatedOrder, contradicted_orders, may_be_in_order
-from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.prior import NeverWorse, WeightPrior
+from elicit_app.elicitation.procedure import Procedure
+from elicit_app.elicitation.questions import AnswersFor, Asked
 from elicit_app.registry.entries import procedure_for, setting_of, stated_orders
 from elicit_app.study.model import Study
 from elicit_app.study.opening import open_study
@@ -44,11 +48,13 @@ def contradicted(study: Study, seed: int, wobble: float, *, holds: bool) -> tupl
     _, history = run(procedure_for(study, setting), person(log_costs, wobble, rng))
     free = procedure_for(study, setting.without_orders()).belief(history)
     assert free is not None
-    found = contradicted_orders(stated_orders(setting, study.classes), (), free)
+    found = contradicted_orders(stated_orders(setting, study.classes), (), free, 0.0)
     return bool(found), bool(log_costs[larger] - log_costs[smaller] >= FAR)
 
 
-def ordered(study: Study, seed: int, wobble: float, *, holds: bool) -> tuple[bool, bool, list[float]]:
+def ordered(
+    study: Study, seed: int, wobble: float, purpose: AnswersFor, *, holds: bool
+) -> tuple[bool, bool, list[float]]:
     """Return whether answers contradict an order of the classes, whether costs do, and how well these are known.
 
     That is the share of the ratios to the largest cost within their ranges and the mean log-width of the ranges, with
@@ -56,7 +62,7 @@ def ordered(study: Study, seed: int, wobble: float, *, holds: bool) -> tuple[boo
     """
     rng = np.random.default_rng((seed, 5))
     log_costs = rng.normal(0, 1.2, study.n_classes * (study.n_classes - 1))
-    setting = setting_of("bayes", purpose="costs", seed=seed, ordered=study.classes).for_person()
+    setting = setting_of("bayes", purpose=purpose, seed=seed, ordered=study.classes).for_person()
     orders = stated_orders(setting, study.classes)
     prior = WeightPrior.of("lpm", study.n_classes, "iid", orders)
     if holds:
@@ -64,18 +70,32 @@ def ordered(study: Study, seed: int, wobble: float, *, holds: bool) -> tuple[boo
     far_off = any(log_costs[small] - log_costs[large] >= FAR for small, large in prior.order)
     known: list[float] = []
     for one in (setting, setting.without_orders()):
-        _, history = run(procedure_for(study, one), person(log_costs, wobble, np.random.default_rng((seed, 6))))
-        if one is setting:
-            free = procedure_for(study, setting.without_orders()).belief(history)
-        largest = int(np.argmax(log_costs))
-        belief = procedure_for(study, one).belief(history)
+        procedure = procedure_for(study, one)
+        _, history = run(procedure, person(log_costs, wobble, np.random.default_rng((seed, 6))))
+        belief = procedure.belief(history)
         assert belief is not None
+        if one is setting:
+            said = _contradicts(procedure, procedure_for(study, setting.without_orders()), history, orders)
+        largest = int(np.argmax(log_costs))
         low, high = np.log(ends_of_ratios(belief.log_weights, largest))
         others = np.arange(len(log_costs)) != largest
         truth = log_costs - log_costs[largest]
         known += [float(((low <= truth) & (truth <= high))[others].mean()), float((high - low)[others].mean())]
-    assert free is not None
-    return bool(contradicted_orders((), orders, free)), far_off, known
+    return said, far_off, known
+
+
+def _contradicts(told: Procedure, untold: Procedure, history: Sequence[Asked], implied: Sequence[NeverWorse]) -> bool:
+    """Return whether answers are found to contradict the order of the classes that a procedure was told."""
+    belief, scores, with_orders = (
+        untold.belief(history),
+        untold.predictive_scores(history),
+        told.predictive_scores(history),
+    )
+    assert belief is not None
+    assert scores is not None
+    assert with_orders is not None
+    log_odds = float((scores.log_probability - with_orders.log_probability).sum())
+    return bool(contradicted_orders((), implied, belief, log_odds))
 
 
 def report(name: str, found: list[tuple[bool, bool]]) -> None:
@@ -122,6 +142,7 @@ def main() -> None:
     parser.add_argument("--only", choices=STUDIES, help="of one study")
     parser.add_argument("--ordered", action="store_true", help="orders of the classes instead of two mistakes")
     parser.add_argument("--wobble", type=float, default=0.6, help="of the log-ratios, at every answer")
+    parser.add_argument("--purpose", choices=get_args(AnswersFor), default="costs", help="of sittings with --ordered")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     kinds = (("an order that holds", True), ("its reverse", False))
@@ -135,7 +156,7 @@ def main() -> None:
             for kind, holds in kinds:
                 seeds = range(options.seed, options.seed + options.runs)
                 if options.ordered:
-                    both = [ordered(study, seed, options.wobble, holds=holds) for seed in seeds]
+                    both = [ordered(study, seed, options.wobble, options.purpose, holds=holds) for seed in seeds]
                     report_ordered(f"{name}, {kind}", both)
                 else:
                     found = [contradicted(study, seed, options.wobble, holds=holds) for seed in seeds]

@@ -18,13 +18,11 @@ _MOST_NAMED = 12
 _FEWEST_IN_ORDER = 3  # two have one mistake of each kind
 # Beyond, beliefs are approximated: with ten classes ranges would hold two of three true costs instead of nine of ten.
 _MOST_IN_ORDER = STRUCTURED_ABOVE
-# An order less probable than this, given the answers alone, is contradicted by them.
+# An order of two mistakes less probable than this, given the answers alone, is contradicted by them.
 _IMPROBABLE = 0.1
-# An order of classes is, if the least probable order that it implies is less probable than the first, or if it implies
-# many whose probabilities have a smaller geometric mean than the second. Both were set on simulated people who keep to
-# it, with means from .53 on, and people who do not, with means up to .41; benchmarks/orders.py tries others.
-_IMPROBABLE_OF_MANY, _IMPROBABLE_USUALLY, _MANY = 0.02, 0.47, 12
-_LEAST_PROBABILITY = 1e-3  # that draws can tell
+# An order of the classes is, if the answers are so many times likelier without it. No order that it implies says as
+# much: after few answers each is about as probable as not. Of people who keep to it at most one in twenty is accused.
+_LIKELIER_WITHOUT = 20.0
 
 
 @dataclass(frozen=True)
@@ -198,7 +196,7 @@ class ContradictedOrder:
 
 
 def contradicted_orders(
-    orders: Sequence[NeverWorse], implied: Sequence[NeverWorse], belief: Posterior
+    orders: Sequence[NeverWorse], implied: Sequence[NeverWorse], belief: Posterior, log_odds: float
 ) -> tuple[ContradictedOrder, ...]:
     """Return the orders that answers contradict.
 
@@ -212,6 +210,8 @@ def contradicted_orders(
         The orders that an order of the classes implies; if it is contradicted, the least probable of them is returned.
     belief : Posterior
         The belief after the same answers of a procedure that was not told the orders.
+    log_odds : float
+        The log-evidence that the answers are for that belief, over the one that was told the orders.
     """
 
     def lead(order: NeverWorse) -> Matrix:
@@ -222,11 +222,8 @@ def contradicted_orders(
         return float((lead(order) <= 0).mean())
 
     found = [order for order in orders if probability(order) < _IMPROBABLE]
-    if implied:
-        probabilities = np.array([probability(order) for order in implied])
-        usual = np.exp(np.log(np.maximum(probabilities, _LEAST_PROBABILITY)).mean())
-        if probabilities.min() < _IMPROBABLE_OF_MANY or (len(implied) >= _MANY and usual < _IMPROBABLE_USUALLY):
-            found.append(implied[int(probabilities.argmin())])
+    if implied and not found and log_odds > np.log(_LIKELIER_WITHOUT):
+        found.append(min(implied, key=probability))
     ends = ((order, *np.exp(np.quantile(lead(order), (0.05, 0.5, 0.95))).tolist()) for order in found)
     return tuple(ContradictedOrder(order, ratio, low, high) for order, low, ratio, high in ends)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from elicit_app.session.journal.listing import (
     sessions_folder,
     sessions_of,
 )
+from elicit_app.session.one_belief import stated_in
 from elicit_app.session.pooling import (
     ONE_BELIEF,
     Source,
@@ -34,10 +35,12 @@ from elicit_app.session.pooling import (
 )
 from elicit_app.session.result import by_the_yardstick, metric_of, result_view, scenarios_of
 from elicit_app.session.scenarios import Scenarios
+from elicit_app.session.sentences import orders_words
 from elicit_app.session.session import Session
 from elicit_app.study.model import Key, Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates
 from metrics.elicited.exchange import ExchangeRate
+from metrics.elicited.family import family_of
 from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import OPPOSED, range_of_draws
 from metrics.policies.cases import Practice
@@ -94,7 +97,9 @@ def compare(
         choice=choice([expert.judgement for expert in experts], names, judgement, dearer),
         made_of=_made_of(names, metrics),
         pooled=pooled,
-        how=_how(pooled, mistakes, plain=found.compared.plainly_apart),
+        how=" ".join(
+            [_how(pooled, mistakes, plain=found.compared.plainly_apart), *_stated_by(metrics, names, wording)]
+        ),
         agreement=agreement.sentence([one.mistake.many for one in mistakes], pooled.kind),
         untrusted=tuple(name for name, metric in zip(names, metrics, strict=True) if untrusted(metric)),
         notes=(*notes, *doubts(metrics, names, pooled, of=[one.mistake.many for one in mistakes])),
@@ -111,6 +116,22 @@ def _how(pooled: ElicitedMetric, mistakes: Sequence[MistakeRates], *, plain: boo
     if experts_agree(pooled) and not plain:
         sentences.append("These answers do not rule out that the experts agree.")
     return " ".join(filter(None, sentences))
+
+
+def _stated_by(metrics: Sequence[ElicitedMetric], names: Sequence[str], wording: Wording) -> Iterator[str]:
+    """Yield sentences on what experts stated as certain, to which their costs keep."""
+    whose: dict[str, list[str]] = {}
+    for metric, name in zip(metrics, names, strict=True):
+        text = orders_words(*stated_in(metric), metric.classes, wording, family_of(metric.family).name)
+        whose.setdefault(text, []).append(name)
+    for text, who in whose.items():
+        everybody = len(who) == len(names)
+        by = "All experts" if everybody else _in_few_words(who)
+        if text:
+            yield (
+                f"{by} stated as certain before the questions, so that "
+                f"{'all costs' if everybody else 'these costs'} keep to it: {text}"
+            )
 
 
 def numbered_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -54,6 +54,18 @@ class OneBelief:
     draws: Matrix  # shape (n, k, k): draws of the costs, each in its own unit
 
 
+class Stated(NamedTuple):
+    """What an expert stated for certain before the questions: orders of two mistakes each, and classes in order."""
+
+    orders: tuple[StatedOrder, ...] = ()
+    ordered: tuple[str, ...] = ()
+
+    def constraints(self, metric: ElicitedMetric) -> tuple[NeverWorse, ...]:
+        """Return all orders that it implies for the classes and family of a metric; raises a Problem if they differ."""
+        orders = (*self.orders, *orders_by_distance(self.ordered))
+        return constraints_of(orders, metric.classes, family_of(metric.family).name)
+
+
 class Omission(NamedTuple):
     """What leaving out one expert does to the pooled ratio of two weights, all three as indices."""
 
@@ -104,6 +116,22 @@ def asked(metric: ElicitedMetric) -> NDArray[np.bool_]:
             for true, to in family_of(metric.family).mistakes(len(names))
         ]
     )
+
+
+def stated_in(metric: ElicitedMetric) -> Stated:
+    """Return what the expert behind a metric stated; nothing if the file tells it in another way."""
+    parameters = metric.provenance.parameters
+    try:
+        found = Stated(
+            _ORDERS.validate_python(parameters.get("never_worse") or ()),
+            _ORDERED.validate_python(parameters.get("ordered") or ()),
+        )
+        if found.ordered:
+            check_ordered(found.ordered, metric.classes)
+        found.constraints(metric)
+    except (ValidationError, Problem):
+        return Stated()
+    return found
 
 
 def _experts(metrics: Sequence[ElicitedMetric]) -> list[Expert] | None:
@@ -164,21 +192,8 @@ def _prior_of(
 
 def _common_orders(metrics: Sequence[ElicitedMetric]) -> tuple[NeverWorse, ...]:
     """Return the orders that every expert stated before the questions."""
-    first, *others = [_stated_orders(metric) for metric in metrics]
+    first, *others = [stated_in(metric).constraints(metric) for metric in metrics]
     return tuple(order for order in first if all(order in own for own in others))
-
-
-def _stated_orders(metric: ElicitedMetric) -> tuple[NeverWorse, ...]:
-    """Return the orders that an expert stated; none if the file tells them in another way."""
-    parameters, classes = metric.provenance.parameters, metric.classes
-    try:
-        ordered = _ORDERED.validate_python(parameters.get("ordered") or ())
-        if ordered:
-            check_ordered(ordered, classes)
-        stated = _ORDERS.validate_python(parameters.get("never_worse") or ())
-        return constraints_of((*stated, *orders_by_distance(ordered)), classes, family_of(metric.family).name)
-    except (ValidationError, Problem):
-        return ()
 
 
 def _stated_piles(metric: ElicitedMetric) -> _Piles:

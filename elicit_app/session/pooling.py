@@ -29,6 +29,7 @@ from metrics.elicited.metric_parts import (
     MOST_WEIGHTS_OF_ALL_DRAWS,
     OPPOSED,
     SPREAD,
+    STATED,
     UNTRUSTED,
     UNTRUSTED_AMONG,
     intervals_around,
@@ -322,7 +323,7 @@ def _provenance(sources: Sequence[Source], experts: Sequence[str], belief: OneBe
     parameters: dict[str, Any] = {"pooled_by": GEOMETRIC_MEAN, "of": of}
     if belief is not None:
         spread = [round(belief.group.tau, 3), *(round(end, 3) for end in belief.group.tau_interval)]
-        parameters |= {"pooled_by": ONE_BELIEF, SPREAD: spread}
+        parameters |= {"pooled_by": ONE_BELIEF, SPREAD: spread, **_stated_alike(parts)}
         for one, share in zip(of, belief.group.shares, strict=True):
             one["share"] = round(float(share), 3)
     studies, answers = {part.study_digest for part in parts}, [part.answers_digest for part in parts]
@@ -335,6 +336,13 @@ def _provenance(sources: Sequence[Source], experts: Sequence[str], belief: OneBe
         answers_digest=None if None in answers else hashlib.sha256(json.dumps(answers).encode()).hexdigest(),
         expert=", ".join(experts),
     )
+
+
+def _stated_alike(parts: Sequence[Provenance]) -> dict[str, Any]:
+    """Return what all experts stated alike before the questions."""
+    first, *others = [part.parameters for part in parts]
+    same = (name for name in STATED if first.get(name) and all(first[name] == own.get(name) for own in others))
+    return {name: first[name] for name in same}
 
 
 def _sum(tallies: Sequence[Tally | None]) -> Tally | None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from elicit_app.elicitation.agenda import FEWEST_ANSWERS, questions_left, required_left
-from elicit_app.elicitation.orders import constraints_of
+from elicit_app.elicitation.orders import StatedOrder, constraints_of
 from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.elicitation.questions import AnswersFor, Counts, Family, Moved, Progress, Question
 from elicit_app.registry import Setting
@@ -260,14 +260,20 @@ def order_words(order: NeverWorse, wording: Wording, family: Family) -> str:
 
 def stated_words(setting: Setting, study: Study) -> str:
     """Return the orders that the expert stated, in sentences; empty if there are none."""
-    names = dict(zip(study.classes, study.wording.class_one, strict=True))
-    single = constraints_of(setting.orders, study.classes, setting.family)
-    stated = [f"{order_words(order, study.wording, setting.family)}." for order in single]
-    if setting.classes_in_order:
+    return orders_words(setting.orders, setting.classes_in_order, study.classes, study.wording, setting.family)
+
+
+def orders_words(
+    orders: Sequence[StatedOrder], ordered: Sequence[str], classes: Sequence[str], wording: Wording, family: Family
+) -> str:
+    """Return orders of two mistakes each, and classes in order, in sentences; empty if there are none."""
+    names = dict(zip(classes, wording.class_one, strict=True))
+    stated = [f"{order_words(order, wording, family)}." for order in constraints_of(orders, classes, family)]
+    if ordered:
         stated.insert(
             0,
-            f"The classes are in an order: {series([names[one] for one in setting.classes_in_order])}. Of two mistakes "
-            "with the same truth, or the same prediction, the one that is further off is never the lesser.",
+            f"The classes are in an order: {series([names[one] for one in ordered])}. Of two mistakes with the same "
+            "truth, or the same prediction, the one that is further off is never the lesser.",
         )
     return " ".join(stated)
 

@@ -119,11 +119,16 @@ def orders_contradicted(session: Session) -> Generator[None, None, tuple[Contrad
     orders = stated_orders(session.setting, session.study.classes)
     if not orders:
         return ()
-    untold, history = procedure_for(session.study, session.setting.without_orders()), session.state.history
-    yield from untold.prepare(history)
+    told, untold = session.procedure(), procedure_for(session.study, session.setting.without_orders())
+    history, n_single = session.state.history, len(session.setting.orders)
+    for procedure in (told, untold):
+        yield from procedure.prepare(history)
     belief = untold.belief(history)
-    n_single = len(session.setting.orders)
-    return () if belief is None else contradicted_orders(orders[:n_single], orders[n_single:], belief)
+    scores, with_orders = (procedure.predictive_scores(history) for procedure in (untold, told))
+    if belief is None or scores is None or with_orders is None:
+        return ()
+    log_odds = float((scores.log_probability - with_orders.log_probability).sum())
+    return contradicted_orders(orders[:n_single], orders[n_single:], belief, log_odds)
 
 
 def reliance_on_prior(outcome: Outcome, answers: int) -> tuple[str, ...]:

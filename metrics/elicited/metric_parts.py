@@ -35,6 +35,8 @@ UNTRUSTED_AMONG = "answers that do not hang together are pooled in them"
 AGAINST_AN_ORDER = "the answers contradict an order that was stated"
 NOT_TO_DECIDE_BY = (UNTRUSTED, OPPOSED, UNTRUSTED_AMONG, AGAINST_AN_ORDER)
 """The reasons for which a metric should not be used for any decision."""
+STATED = ("ordered", "never_worse", "piles")
+"""Parameters: what the expert stated before the questions."""
 DEVIATIONS, SPREAD = "deviations_of_log_costs", "spread_between_experts"
 """Parameters: learned deviations of log-costs (by true class, predicted class, pile, and own); spread of experts."""
 

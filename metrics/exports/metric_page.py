@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from metrics.elicited.exchange import ExchangeRate, beside_name, called, exchange_rates, headline, rates_question
 from metrics.elicited.family import family_of
 from metrics.elicited.kinds import answers_for, thing_of
-from metrics.elicited.metric_parts import DEVIATIONS, SPREAD, ranges_of_draws
+from metrics.elicited.metric_parts import DEVIATIONS, SPREAD, STATED, ranges_of_draws
 from metrics.elicited.release import factor_ranges
 from metrics.exports.page import Cells, Facts, Matrix, Page, Paragraph, RatePlot, Section, one_line
 from metrics.inputs.arguments import Floats
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
 
 # Parameters with a line of their own, and one that is no setting.
-_SAID = ("of", "never_worse", "ordered", "piles", "procedure", "seed", DEVIATIONS, SPREAD)
+_SAID = ("of", "procedure", "seed", *STATED, DEVIATIONS, SPREAD)
 _MOST_NAMED = 20
 _WIDEST = 100.0  # standard deviation of log-costs; a file may state anything
 
