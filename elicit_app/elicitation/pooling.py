@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.elicitation.belief import prior_draws
-from elicit_app.elicitation.prior import MOST_JOINTLY, WeightPrior
+from elicit_app.elicitation.prior import MOST_JOINTLY, WeightPrior, heavy_tailed
 from elicit_app.elicitation.questions import Matrix
 
 _TAUS = np.concatenate([np.arange(0.0, 1.0, 0.05), np.arange(1.0, 3.01, 0.2)])
@@ -32,7 +32,7 @@ _LEAST = 1e-6  # precision in directions that answers say nothing about
 # in which their costs do not differ at all.
 _CLOSEST = 0.03
 _MISTAKES_OF_AN_ANSWER = 2  # so that what it tells of two weights counts once
-_PRIOR_DRAWS, _PRIOR_DRAWS_OF_MANY, _PRIOR_SEED = 2_000, 500, 7  # for the moments of weights in a stated order
+_PRIOR_DRAWS, _PRIOR_DRAWS_OF_MANY, _PRIOR_SEED = 2_000, 500, 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,12 +222,12 @@ def _centred(expert: Expert) -> Matrix:
 
 def _centre(prior: WeightPrior) -> Matrix:
     """Return the centre of the log-weights given the stated orders, shape (m,)."""
-    return _in_order(prior).mean(axis=0) if len(prior.order) else prior.centre
+    return draws_before(prior).mean(axis=0) if len(prior.order) else prior.centre
 
 
 def _covariance(prior: WeightPrior) -> Matrix:
     """Return the covariance of the log-weights given the stated orders, shape (m, m)."""
-    return np.cov(_in_order(prior).T) if len(prior.order) else prior.covariance
+    return np.cov(draws_before(prior).T) if len(prior.order) else prior.covariance
 
 
 def _centred_variances(prior: WeightPrior) -> Matrix:
@@ -235,19 +235,21 @@ def _centred_variances(prior: WeightPrior) -> Matrix:
     found = prior.centred_variances
     if len(prior.order):
         found, stated = found.copy(), np.unique(prior.order)
-        draws = _in_order(prior)
+        draws = draws_before(prior)
         found[stated] = (draws[:, stated] - draws.mean(axis=1, keepdims=True)).var(axis=0)
     return found
 
 
 @lru_cache(maxsize=16)
-def _in_order(prior: WeightPrior) -> Matrix:
-    """Return draws of the log-weights that keep the stated orders, shape (draws, m)."""
+def draws_before(prior: WeightPrior) -> Matrix:
+    """Return draws of the log-weights before the answers, given the stated orders, shape (draws, m)."""
     rng, m = np.random.default_rng(_PRIOR_SEED), prior.size
     if m <= MOST_JOINTLY:
         return prior.log_weights(prior_draws(prior, _PRIOR_DRAWS, m, rng))
-    # Settling would take long, and among many weights few orders can be stated.
-    return prior.in_order(prior.log_weights(rng.standard_normal((_PRIOR_DRAWS_OF_MANY, m))))
+    # Their covariance is large, and settling them would take long. Among many weights few orders can be stated.
+    scores = (heavy_tailed(rng.standard_normal((_PRIOR_DRAWS_OF_MANY, part.n_labels))) for part in prior.parts)
+    pairs = zip(prior.parts, scores, strict=True)
+    return prior.in_order(np.sum([part.on_weights(part.mean + part.spread * score) for part, score in pairs], axis=0))
 
 
 def _compared(told: Matrix, values: Matrix, tau: float) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import first_of
+from elicit_app.session.one_belief import before_the_answers
 from metrics import ElicitedMetric
 from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import range_of_draws
@@ -51,24 +52,21 @@ def _ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 class Agreement:
     """How far experts agree on the order of the mistakes."""
 
-    experts: int
     w: float  # Kendall's W of the estimated costs
     # W is at least this in 95 % of the draws of all experts; None where one of them has none. There is no upper end,
     # because draws that scatter rank the mistakes less alike than estimates do.
     least: float | None
     # indices of the mistakes, in the order of the family's weights, sorted by mean rank from the worst
     ranking: tuple[int, ...]
-
-    @property
-    def by_chance(self) -> float:
-        """Return the mean of W if every expert ranked the mistakes at random."""
-        return 1 / self.experts
+    by_chance: float  # mean of W of experts who rank the mistakes at random, as far as nothing was known beforehand
+    known_before: bool = False  # whether something was stated, or expected, of all of them before the questions
 
     @property
     def correlation(self) -> float:
-        """Return the mean rank correlation of all pairs of experts, without ties: 0 if they agree only by chance.
+        """Return how far agreement goes beyond chance: 0 if they agree only by chance, 1 if in everything.
 
-        Source: Kendall and Babington Smith 1939.
+        Where nothing was stated or expected beforehand, and without ties, it is the mean rank correlation of all pairs
+        of experts (Kendall and Babington Smith 1939).
         """
         return (self.w - self.by_chance) / (1 - self.by_chance)
 
@@ -85,7 +83,10 @@ class Agreement:
         order = ", ".join(shown) + (f", and {rest} more" if rest else "")
         shared = self.correlation >= _FAIR and (self.least is None or self.least > self.by_chance)
         first = "the worst" if kind == "confusion" else "what counts most"
-        scale = f"chance alone gives {self.by_chance:.2f}, the same order 1"
+        chance = (
+            "what was stated or expected beforehand, and chance, give" if self.known_before else "chance alone gives"
+        )
+        scale = f"{chance} {self.by_chance:.2f}, the same order 1"
         alike = f"Their estimates rank the {thing_of(kind)}s {word} ({number}; {scale})."
         return f"{alike} {'Shared' if shared else 'Mean'} order, {first} first: {order}."
 
@@ -95,7 +96,12 @@ def agreement_of(metrics: Sequence[ElicitedMetric]) -> Agreement:
     scores = np.abs(np.stack([metric.weights for metric in metrics]))
     mean = _ranks(scores).mean(axis=0)
     ranking = tuple(int(index) for index in np.argsort(-mean, kind="stable"))
-    return Agreement(len(metrics), float(kendall_w(scores)), _least_w(metrics), ranking)
+    known, experts = before_the_answers(metrics), len(metrics)
+    by_chance = 1 / experts
+    if known is not None and len(known) >= experts:
+        sets = len(known) // experts
+        by_chance = float(kendall_w(known[: sets * experts].reshape(sets, experts, -1)).mean())
+    return Agreement(float(kendall_w(scores)), _least_w(metrics), ranking, by_chance, known is not None)
 
 
 def _least_w(metrics: Sequence[ElicitedMetric]) -> float | None:

@@ -21,7 +21,7 @@ from elicit_app.elicitation.orders import (
     orders_by_distance,
     piles_of,
 )
-from elicit_app.elicitation.pooling import Expert, Group, leave_one_out, log_odds_of_opposition, pooled
+from elicit_app.elicitation.pooling import Expert, Group, draws_before, leave_one_out, log_odds_of_opposition, pooled
 from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.questions import Family, Matrix
 from elicit_app.problem import Problem
@@ -100,6 +100,18 @@ def weightiest_omission(metrics: Sequence[ElicitedMetric]) -> Omission | None:
     most = int(np.argmax([np.ptp(one) for one in apart]))
     more, less = int(shared[apart[most].argmax()]), int(shared[apart[most].argmin()])
     return Omission(most, more, less, float(np.exp(np.ptp(apart[most]))))
+
+
+def before_the_answers(metrics: Sequence[ElicitedMetric]) -> Matrix | None:
+    """Return draws of the log-weights that were expected of these experts, shape (draws, m).
+
+    None where that is not known, or no weight was expected to be larger than another.
+    """
+    experts = _experts(metrics)
+    if experts is None:
+        return None
+    prior = _common_prior(experts, metrics)
+    return draws_before(prior) if len(prior.order) or prior.centre.any() else None
 
 
 def opposed_pairs(metrics: Sequence[ElicitedMetric]) -> tuple[tuple[int, int], ...]:

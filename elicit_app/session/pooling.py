@@ -26,6 +26,7 @@ from metrics.elicited.family import DLPM, LPM, family_of
 from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import (
     AGAINST_AN_ORDER,
+    AGAINST_AN_ORDER_AMONG,
     MOST_WEIGHTS_OF_ALL_DRAWS,
     OPPOSED,
     SPREAD,
@@ -39,6 +40,7 @@ from metrics.elicited.metric_parts import (
 )
 from metrics.text import counted, series, two_digits
 
+_AMONG = {UNTRUSTED: UNTRUSTED_AMONG, AGAINST_AN_ORDER: AGAINST_AN_ORDER_AMONG}  # reason of an expert, and of a pool
 _OF_ONE_MIND = 0.15  # a negligible spread of log-costs
 _MOST_PAIRS = 3  # of experts with opposite orders that are named
 _MOVED = 1.5  # factor from which the effect of leaving one expert out is mentioned
@@ -91,21 +93,28 @@ def _matters_most(metrics: Sequence[ElicitedMetric], names: Sequence[str], of: S
 
 def untrusted(metric: ElicitedMetric) -> bool:
     """Return whether the answers behind a metric were found to be inconsistent, or contradict a stated order."""
-    return metric.quality.provisional in (UNTRUSTED, UNTRUSTED_AMONG, AGAINST_AN_ORDER)
+    return _fault(metric) is not None
+
+
+def _fault(metric: ElicitedMetric) -> str | None:
+    """Return for which of the two reasons an expert, or one of those behind a pooled metric, is not trusted."""
+    reason = metric.quality.provisional
+    return next((own for own, among in _AMONG.items() if reason in (own, among)), None)
 
 
 def _why_untrusted(metric: ElicitedMetric) -> str:
     """Return why, after "the answers"."""
-    why = AGAINST_AN_ORDER if metric.quality.provisional == AGAINST_AN_ORDER else UNTRUSTED
-    return why.removeprefix("the answers ")
+    return (_fault(metric) or "").removeprefix("the answers ")
 
 
 def _why_provisional(metrics: Sequence[ElicitedMetric]) -> str | None:
     """Return why no decision should rest on this pool, or None."""
     if opposed_pairs(metrics):
         return OPPOSED
-    if any(map(untrusted, metrics)):
-        return UNTRUSTED_AMONG
+    faults = set(map(_fault, metrics))
+    for fault, among in _AMONG.items():
+        if fault in faults:
+            return among
     # Draws tell how little is known of an expert; without them only this word does.
     unknown = any(metric.samples is None and metric.quality.provisional is not None for metric in metrics)
     return "a provisional metric without draws is pooled in them" if unknown else None

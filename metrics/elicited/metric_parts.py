@@ -33,7 +33,8 @@ UNTRUSTED = "the answers do not hang together"
 OPPOSED = "experts of opposed values are pooled in them"
 UNTRUSTED_AMONG = "answers that do not hang together are pooled in them"
 AGAINST_AN_ORDER = "the answers contradict an order that was stated"
-NOT_TO_DECIDE_BY = (UNTRUSTED, OPPOSED, UNTRUSTED_AMONG, AGAINST_AN_ORDER)
+AGAINST_AN_ORDER_AMONG = "answers that contradict an order that was stated are pooled in them"
+NOT_TO_DECIDE_BY = (UNTRUSTED, OPPOSED, UNTRUSTED_AMONG, AGAINST_AN_ORDER, AGAINST_AN_ORDER_AMONG)
 """The reasons for which a metric should not be used for any decision."""
 STATED = ("ordered", "never_worse", "piles")
 """Parameters: what the expert stated before the questions."""

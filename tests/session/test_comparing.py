@@ -4,18 +4,13 @@ import re
 import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import rankdata, spearmanr
 
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.agreement import Agreement, agreement_of, kendall_w
 from elicit_app.session.comparing import (
     Expert,
     FinishedExperts,
@@ -57,61 +52,6 @@ def missed_counts(value):
     """Return a metric under which one missed cancer counts as `value` needless biopsies."""
     classes = ("malignant", "benign")
     return ElicitedMetric.from_cost_matrix(classes, [[0, value], [1, 0]], yardstick=("benign", "malignant"))
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_kendalls_w_takes_the_ranks_that_scipy_averages_over_ties(seed):
-    scores = np.random.default_rng(seed).integers(0, 4, size=(3, 9)) / 3
-    ranks = rankdata(scores, axis=1)
-    ties = sum((np.unique(row, return_counts=True)[1] ** 3).sum() - 9 for row in ranks)
-    spread = ((ranks.sum(axis=0) - 3 * 10 / 2) ** 2).sum()
-    assert kendall_w(scores) == pytest.approx(12 * spread / (9 * (9**3 - 9) - 3 * ties))
-
-
-@given(st.integers(0, 2**16), st.floats(0.01, 3.0))
-def test_the_doubt_of_the_answers_leaves_agreement_at_most_as_high_as_that_of_the_estimates(seed, spread):
-    rng = np.random.default_rng(seed)
-    logs = rng.standard_normal((3, 1, 6)) + spread * rng.standard_normal((3, 200, 6))
-    metrics = [
-        ElicitedMetric.from_weights(["a", "b", "c"], -np.exp(np.median(own, axis=0)), "lpm", samples=-np.exp(own))
-        for own in logs
-    ]
-    found = agreement_of(metrics)
-    w, least, chance = (float(number) for number in re.findall(r"\d\.\d\d", found.sentence(["x"] * 6)))
-    assert (w, least, chance) == (round(found.w, 2), round(min(found.w, found.least), 2), 0.33)
-    drawn = kendall_w(np.exp(logs[[0, 1, 2], rng.integers(200, size=(400, 3))]))
-    assert 0.85 < np.mean(drawn >= found.least) <= 1.0
-
-
-@pytest.mark.parametrize("experts", [2, 3, 6])
-def test_experts_who_rank_at_random_are_not_said_to_agree(experts):
-    rng = np.random.default_rng(experts)
-    found = []
-    for _ in range(200):
-        costs = rng.standard_normal((experts, 6))
-        own = [ElicitedMetric.from_weights(["a", "b", "c"], -np.exp(row), "lpm") for row in costs]
-        found.append(agreement_of(own))
-        correlations = [spearmanr(one, other).statistic for one, other in combinations(costs, 2)]
-        assert found[-1].correlation == pytest.approx(np.mean(correlations))
-    by_chance = found[0].by_chance
-    assert np.mean([one.w for one in found]) == pytest.approx(by_chance, abs=0.04)
-    said = [one.sentence(["x"] * 6) for one in found]
-    assert np.mean(["alike" not in one and "Mean order" in one for one in said]) > 0.8
-
-
-def test_an_order_is_called_shared_only_if_the_doubt_of_the_answers_leaves_it():
-    alike = Agreement(2, 0.95, 0.6, (0, 1, 2))
-    assert "rank the mistakes alike" in alike.sentence(["x"] * 3)
-    assert "Shared order" in alike.sentence(["x"] * 3)
-    assert "Mean order" in replace(alike, least=0.3).sentence(["x"] * 3)
-    assert "roughly alike" in replace(alike, w=0.8).sentence(["x"] * 3)
-    assert "in opposite orders" in replace(alike, w=0.2).sentence(["x"] * 3)
-
-
-def test_experts_to_whom_all_mistakes_are_alike_do_not_rank_them_differently():
-    alike = [ElicitedMetric.from_cost_matrix(["a", "b", "c"], cost * (1 - np.eye(3))) for cost in (1, 2)]
-    assert np.isnan(agreement_of(alike).w)
-    assert agreement_of(alike).sentence(["x"] * 6) == ""
 
 
 def test_what_is_best_for_whom_is_what_their_results_recommend(folder, lumps):
@@ -188,11 +128,6 @@ def test_what_an_experts_own_doubt_explains_is_not_told_as_the_price_of_one_choi
         dearer += dearer_by_own_values([of_one(lumps, own)], pooled)
     assert dearer[0] > 0.1
     assert dearer[1] == 0.0
-
-
-def test_the_order_that_experts_share_begins_with_the_worst_mistake():
-    metrics = [ElicitedMetric.from_cost_matrix([*"abc"], [[0, worst, 1], [2, 0, 3], [4, 5, 0]]) for worst in (9, 8)]
-    assert agreement_of(metrics).ranking == (0, 5, 4, 3, 2, 1)
 
 
 def test_experts_that_are_programs_are_counted_as_such():

@@ -15,7 +15,13 @@ from elicit_app.session.one_belief import opposed_pairs
 from elicit_app.session.pooling import Source, aligned, doubts, pool, select_sources
 from metrics import ElicitedMetric, Provenance, Quality, Tally, exchange_rates
 from metrics.elicited.family import family_of
-from metrics.elicited.metric_parts import AGAINST_AN_ORDER, DEVIATIONS, UNTRUSTED
+from metrics.elicited.metric_parts import (
+    AGAINST_AN_ORDER,
+    AGAINST_AN_ORDER_AMONG,
+    DEVIATIONS,
+    UNTRUSTED,
+    UNTRUSTED_AMONG,
+)
 from metrics.exports.metric_page import metric_page
 from metrics.exports.page import page_as_markdown
 from metrics.text import two_digits
@@ -227,6 +233,11 @@ def test_who_contradicts_an_order_that_was_stated_is_named_and_left_out_on_reque
     kept, notes = select_sources(people, trusted_only=True)
     assert [one.who for one in kept] == ["Ada", "Cleo"]
     assert notes == ("Left out: Ben, because the answers contradict an order that was stated.",)
+    pooled = pool(people[:2])
+    assert pooled.quality.provisional == AGAINST_AN_ORDER_AMONG
+    assert doubts([pooled], ["Ben"], of=SIX) == said, "whoever is behind a pool is as little trusted"
+    careless = metric(ONE, "Dan", draws=300, quality=Quality(provisional=UNTRUSTED))
+    assert pool([*people[:2], careless]).quality.provisional == UNTRUSTED_AMONG
 
 
 def test_a_pool_of_opposed_experts_says_so_wherever_it_goes():
