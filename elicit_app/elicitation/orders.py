@@ -21,8 +21,8 @@ _MOST_IN_ORDER = STRUCTURED_ABOVE
 # An order of two mistakes less probable than this, given the answers alone, is contradicted by them.
 _IMPROBABLE = 0.1
 # An order of the classes is, if the answers are so many times likelier without it. No order that it implies says as
-# much: after few answers each is about as probable as not. Of people who keep to it at most one in twenty is accused.
-_LIKELIER_WITHOUT = 20.0
+# much: after few answers each is about as probable as not. Of people who keep to it at most one in ten is accused.
+_LIKELIER_WITHOUT = 10.0
 
 
 @dataclass(frozen=True)
@@ -187,12 +187,16 @@ class ContradictedOrder:
         The order.
     ratio, low, high : float
         The cost of its first mistake divided by that of the second, given the answers alone: median and 90 % range.
+    times_likelier : float or None
+        How many times as likely the answers are without the order of the classes that implies it; None if it was stated
+        by itself.
     """
 
     order: NeverWorse
     ratio: float
     low: float
     high: float
+    times_likelier: float | None = None
 
 
 def contradicted_orders(
@@ -221,11 +225,14 @@ def contradicted_orders(
     def probability(order: NeverWorse) -> float:
         return float((lead(order) <= 0).mean())
 
-    found = [order for order in orders if probability(order) < _IMPROBABLE]
-    if implied and not found and log_odds > np.log(_LIKELIER_WITHOUT):
-        found.append(min(implied, key=probability))
-    ends = ((order, *np.exp(np.quantile(lead(order), (0.05, 0.5, 0.95))).tolist()) for order in found)
-    return tuple(ContradictedOrder(order, ratio, low, high) for order, low, ratio, high in ends)
+    def contradicted(order: NeverWorse, times_likelier: float | None = None) -> ContradictedOrder:
+        low, ratio, high = np.exp(np.quantile(lead(order), (0.05, 0.5, 0.95))).tolist()
+        return ContradictedOrder(order, ratio, low, high, times_likelier)
+
+    found = tuple(contradicted(order) for order in orders if probability(order) < _IMPROBABLE)
+    if found or not implied or log_odds < np.log(_LIKELIER_WITHOUT):
+        return found
+    return (contradicted(min(implied, key=probability), float(np.exp(log_odds))),)
 
 
 def _places(order: NeverWorse, family: Family, n_classes: int) -> tuple[int, int]:

@@ -47,6 +47,7 @@ _SUSPICIONS = {
     ),
 }
 _OUTWEIGHS = "One mistake outweighs all others"
+_MOST_TIMES = 1_000  # beyond, only that is said
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,17 +230,26 @@ def _says_something(entry: Entry) -> bool:
 
 def _orders_found(contradicted: Sequence[ContradictedOrder], session: Session, explained: Tally) -> list[TrustView]:
     fit = f"{_fit(explained)}, but they" if _fits_well(explained) else "They"
+    wording, family = session.study.wording, session.setting.family
     return [
         TrustView(
             False,
             capitalised(AGAINST_AN_ORDER),
-            f"“{order_words(one.order, session.study.wording, session.setting.family)}.” By the answers alone it is "
+            f"{_why_not(one)}“{order_words(one.order, wording, family)}.” By the answers alone it is "
             f"{two_digits(one.ratio)} times as bad ({span(one.low, one.high)}). All costs keep to the order. {fit} "
             "mean little until it is clear which is right.",
             may_withdraw=one is contradicted[-1],
         )
         for one in contradicted
     ]
+
+
+def _why_not(one: ContradictedOrder) -> str:
+    if one.times_likelier is None:
+        return ""
+    most = one.times_likelier > _MOST_TIMES
+    times = f"more than {_MOST_TIMES:,}" if most else two_digits(one.times_likelier)
+    return f"The answers are {times} times as likely if the classes are in no order. What fits least: "
 
 
 def _repeats_found(report: TrustReport, failed: Sequence[int], study: Study) -> list[TrustView]:

@@ -147,7 +147,7 @@ def belief_in(cost: np.ndarray) -> ParticlePosterior:
     return ParticlePosterior(prior, ResponseModel(np.eye(prior.size), np.ones(11)), draws, float(len(cost)))
 
 
-@pytest.mark.parametrize(("likelier", "contradicted"), [(19, False), (21, True)])
+@pytest.mark.parametrize(("likelier", "contradicted"), [(9, False), (11, True)])
 def test_an_order_of_the_classes_is_contradicted_by_answers_likelier_without_it(likelier, contradicted):
     belief = belief_in(np.where(np.arange(100) < 30, 0.5, 3.0))
     implied = [NeverWorse((1, 0), (2, 1)), NeverWorse((0, 2), (1, 0)), NeverWorse((1, 2), (2, 0))]

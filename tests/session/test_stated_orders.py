@@ -1,6 +1,7 @@
 """Orders stated for certain: kept in the session, in every draw of the result, in the file and in what is said."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -138,8 +139,9 @@ class TestContradicted:
     )
     FOUND = "The answers contradict an order that was stated"
 
-    def answered(self, path, orders):
-        session = Session.create(WINE, BayesSetting(questions=16, seed=5, answers="choice", never_worse=orders), path)
+    def answered(self, path, orders=(), **more):
+        setting = BayesSetting(questions=16, seed=5, answers="choice", never_worse=orders, **more)
+        session = Session.create(WINE, setting, path)
         while (asking := session.asking()) is not None:
             trade = np.array(asking.pair.first) - np.array(asking.pair.second)
             first = (trade * np.array([[0, 3, 9], [3, 0, 1], [3, 3, 0]])).sum() < 0
@@ -164,6 +166,22 @@ class TestContradicted:
         assert view.trust_sentence == "Hardly: see the reservations below."
         assert view.metric.quality.provisional == AGAINST_AN_ORDER
         assert view.judgement.advice == f"Do not decide by these costs yet: {AGAINST_AN_ORDER}"
+
+    def test_an_order_of_the_classes_is_doubted_as_one(self, journal_path):
+        with self.answered(journal_path, ordered=("Grignolino", "Barolo", "Barbera")) as session:
+            view = result_view(session)
+        (found,) = self.findings(view)
+        assert found.may_withdraw
+        assert re.match(
+            r"The answers are (more than 1,000|\d+) times as likely if the classes are in no order\. What fits least: "
+            r"“One Barolo sold as Barbera is never worse than one Grignolino sold as Barbera\.” By the answers alone it ",
+            found.detail,
+        )
+        assert view.metric.quality.provisional == AGAINST_AN_ORDER
+
+    def test_an_order_of_the_classes_that_the_answers_keep_is_not(self, journal_path):
+        with self.answered(journal_path, ordered=("Barolo", "Grignolino", "Barbera")) as session:
+            assert not self.findings(result_view(session))
 
     def test_it_is_asked_about_once_where_it_decides_the_side(self, journal_path):
         with self.answered(journal_path, self.FALSE) as session:
