@@ -174,7 +174,7 @@ class TestContradicted:
         assert found.may_withdraw
         assert re.match(
             r"The answers are (more than 1,000|\d+) times as likely if the classes are in no order\. What fits least: "
-            r"“One Barolo sold as Barbera is never worse than one Grignolino sold as Barbera\.” By the answers alone it ",
+            r"“One Barolo sold as Barbera is never worse than one Grignolino sold as Barbera\.” By the answers ",
             found.detail,
         )
         assert view.metric.quality.provisional == AGAINST_AN_ORDER
