@@ -4,8 +4,8 @@ Simulated experts, whose log-ratios wobble at every answer, state one order betw
 sitting: one that holds for them, or its reverse. Printed is how often the answers are found to contradict it, of all
 experts and of those for whom the costs of the two mistakes differ by a factor of three or more. With --ordered they
 state that the classes are in an order, which holds for their costs, or for none; then printed is also how many of the
-ratios to the largest cost lie in their 90 % ranges, and how wide these are, with the order and without it. Real
-predictions are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); without it their
+ratios to the largest cost lie in their 90 % ranges, and how wide these are, with the order and without it. With
+--pooled four experts of one mind state an order that holds, and these are the ranges of their pool. Real predictions are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); without it their
 studies are omitted.
 """
 
@@ -25,15 +25,17 @@ from elicit_app.elicitation import LPM
 from elicit_app.elicitation.belief import ends_of_ratios
 from elicit_app.elicitation.oracles import run
 from elicit_app.elicitation.orders import StatedMistake, StatedOrder, contradicted_orders, may_be_in_order
+from elicit_app.elicitation.pooling import Expert, pooled
 from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.procedure import Procedure
-from elicit_app.elicitation.questions import AnswersFor, Asked
+from elicit_app.elicitation.questions import AnswersFor, Asked, Matrix
 from elicit_app.registry.entries import procedure_for, setting_of, stated_orders
 from elicit_app.study.model import Study
 from elicit_app.study.opening import open_study
 
 STUDIES = ("breast-cancer", "wine", "emotions", "news", "graded")
 FAR = np.log(3)
+EXPERTS = 4  # of a pool
 
 
 def contradicted(study: Study, seed: int, wobble: float, *, holds: bool) -> tuple[bool, bool]:
@@ -76,21 +78,38 @@ def ordered(
         assert belief is not None
         if one is setting:
             said = _contradicts(procedure, procedure_for(study, setting.without_orders()), history, orders)
-        largest = int(np.argmax(log_costs))
-        low, high = np.log(ends_of_ratios(belief.log_weights, largest))
-        others = np.arange(len(log_costs)) != largest
-        truth = log_costs - log_costs[largest]
-        known += [float(((low <= truth) & (truth <= high))[others].mean()), float((high - low)[others].mean())]
+        known += how_well_known(belief.log_weights, log_costs)
     return said, far_off, known
+
+
+def in_a_pool(study: Study, seed: int, wobble: float) -> list[float]:
+    """Return how well the costs of four experts of one mind are known from their pool; all state the order that holds."""
+    setting = setting_of("bayes", purpose="costs", ordered=study.classes).for_person()
+    prior = WeightPrior.of("lpm", study.n_classes, "iid", stated_orders(setting, study.classes))
+    drawn = np.random.default_rng((seed, 55)).normal(0, 1.2, study.n_classes * (study.n_classes - 1))
+    log_costs, experts = prior.in_order(drawn[None])[0], list[Expert]()
+    for number in range(EXPERTS):
+        procedure = procedure_for(study, setting.with_seed(EXPERTS * seed + number))
+        _, history = run(procedure, person(log_costs, wobble, np.random.default_rng((seed, number, 6))))
+        belief = procedure.belief(history)
+        assert belief is not None
+        experts.append(Expert(belief.log_weights, belief.prior))
+    group = pooled(experts, experts[0].prior, np.random.default_rng(seed), 1_000)
+    return how_well_known(group.log_weights, log_costs)
+
+
+def how_well_known(log_weights: Matrix, log_costs: Matrix) -> list[float]:
+    """Return the share of the ratios to the largest cost within their ranges, and the mean log-width of the ranges."""
+    largest = int(np.argmax(log_costs))
+    low, high = np.log(ends_of_ratios(log_weights, largest))
+    others, truth = np.arange(len(log_costs)) != largest, log_costs - log_costs[largest]
+    return [float(((low <= truth) & (truth <= high))[others].mean()), float((high - low)[others].mean())]
 
 
 def _contradicts(told: Procedure, untold: Procedure, history: Sequence[Asked], implied: Sequence[NeverWorse]) -> bool:
     """Return whether answers are found to contradict the order of the classes that a procedure was told."""
-    belief, scores, with_orders = (
-        untold.belief(history),
-        untold.predictive_scores(history),
-        told.predictive_scores(history),
-    )
+    belief = untold.belief(history)
+    scores, with_orders = (procedure.predictive_scores(history) for procedure in (untold, told))
     assert belief is not None
     assert scores is not None
     assert with_orders is not None
@@ -124,6 +143,15 @@ def report_ordered(name: str, found: list[tuple[bool, bool, list[float]]]) -> No
     )
 
 
+def report_pooled(name: str, found: list[list[float]]) -> None:
+    within, width = np.mean(found, axis=0)
+    off = np.std(found, axis=0)[0] / np.sqrt(len(found))
+    print(
+        f"{name}, {EXPERTS} experts pooled: within {within:.2f} +- {off:.2f}, factor {np.exp(width / 2):.1f}",
+        flush=True,
+    )
+
+
 def graded(folder: Path) -> Study:
     """Return a study of five grades, from healthy in half of the cases to severe in one of twelve."""
     shares, rng = np.array([0.49, 0.10, 0.27, 0.06, 0.08]), np.random.default_rng(5)
@@ -141,6 +169,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=40, help="experts for each study and kind of order")
     parser.add_argument("--only", choices=STUDIES, help="of one study")
     parser.add_argument("--ordered", action="store_true", help="orders of the classes instead of two mistakes")
+    parser.add_argument("--pooled", action="store_true", help="four experts each, who state an order of the classes")
     parser.add_argument("--wobble", type=float, default=0.6, help="of the log-ratios, at every answer")
     parser.add_argument("--purpose", choices=get_args(AnswersFor), default="costs", help="of sittings with --ordered")
     parser.add_argument("--seed", type=int, default=0)
@@ -151,7 +180,11 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         for name in [options.only] if options.only else STUDIES:
             study = graded(Path(folder)) if name == "graded" else opened(name, Path(folder))
-            if study is None or (options.ordered and not may_be_in_order(study.n_classes, "lpm")):
+            if study is None or ((options.ordered or options.pooled) and not may_be_in_order(study.n_classes, "lpm")):
+                continue
+            if options.pooled:
+                groups = range(options.seed, options.seed + options.runs)
+                report_pooled(name, [in_a_pool(study, seed, options.wobble) for seed in groups])
                 continue
             for kind, holds in kinds:
                 seeds = range(options.seed, options.seed + options.runs)
