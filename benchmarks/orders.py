@@ -5,8 +5,9 @@ sitting: one that holds for them, or its reverse. Printed is how often the answe
 experts and of those for whom the costs of the two mistakes differ by a factor of three or more. With --ordered they
 state that the classes are in an order, which holds for their costs, or for none; then printed is also how many of the
 ratios to the largest cost lie in their 90 % ranges, and how wide these are, with the order and without it. With
---pooled four experts of one mind state an order that holds, and these are the ranges of their pool. Real predictions are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); without it their
-studies are omitted.
+--pooled four experts of one mind state an order that holds, and these are the ranges of their pool. Real predictions
+are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); without it their studies are
+omitted.
 """
 
 from __future__ import annotations
@@ -83,13 +84,16 @@ def ordered(
 
 
 def in_a_pool(study: Study, seed: int, wobble: float) -> list[float]:
-    """Return how well the costs of four experts of one mind are known from their pool; all state the order that holds."""
-    setting = setting_of("bayes", purpose="costs", ordered=study.classes).for_person()
-    prior = WeightPrior.of("lpm", study.n_classes, "iid", stated_orders(setting, study.classes))
+    """Return how well the costs of four experts of one mind, who state the order that holds, are known when pooled."""
+    settings = [
+        setting_of("bayes", purpose="costs", seed=EXPERTS * seed + number, ordered=study.classes).for_person()
+        for number in range(EXPERTS)
+    ]
+    prior = WeightPrior.of("lpm", study.n_classes, "iid", stated_orders(settings[0], study.classes))
     drawn = np.random.default_rng((seed, 55)).normal(0, 1.2, study.n_classes * (study.n_classes - 1))
     log_costs, experts = prior.in_order(drawn[None])[0], list[Expert]()
-    for number in range(EXPERTS):
-        procedure = procedure_for(study, setting.with_seed(EXPERTS * seed + number))
+    for number, setting in enumerate(settings):
+        procedure = procedure_for(study, setting)
         _, history = run(procedure, person(log_costs, wobble, np.random.default_rng((seed, number, 6))))
         belief = procedure.belief(history)
         assert belief is not None
@@ -146,10 +150,8 @@ def report_ordered(name: str, found: list[tuple[bool, bool, list[float]]]) -> No
 def report_pooled(name: str, found: list[list[float]]) -> None:
     within, width = np.mean(found, axis=0)
     off = np.std(found, axis=0)[0] / np.sqrt(len(found))
-    print(
-        f"{name}, {EXPERTS} experts pooled: within {within:.2f} +- {off:.2f}, factor {np.exp(width / 2):.1f}",
-        flush=True,
-    )
+    known = f"within {within:.2f} +- {off:.2f}, factor {np.exp(width / 2):.1f}"
+    print(f"{name}, {len(found)} groups of {EXPERTS} pooled: {known}", flush=True)
 
 
 def graded(folder: Path) -> Study:
