@@ -266,13 +266,13 @@ _TWINS = str.maketrans(
 
 
 def confusable_key(text: str) -> str:
-    """Return a key that is equal for texts which most fonts draw alike.
+    """Return a key that is equal for texts which most fonts draw alike, or which differ in capitals only.
 
-    >>> confusable_key("cancer\u200b ") == confusable_key("c\u0430ncer")
+    >>> confusable_key("cancer\u200b ") == confusable_key("C\u0430ncer")
     True
     """
     drawn = "".join(letter for letter in text if unicodedata.category(letter) not in ("Cc", "Cf"))
-    return " ".join(unicodedata.normalize("NFKC", drawn).translate(_TWINS).split())
+    return " ".join(unicodedata.normalize("NFKC", drawn).translate(_TWINS).casefold().split())
 
 
 def capitalised(text: str) -> str:

@@ -16,7 +16,7 @@ from elicit_app.study.identity import numbered
 from elicit_app.study.tables import EMPTY, LONGEST_CELL, OPEN_QUOTE, PROBABILITY, TRUTH, UNKNOWN
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import ROW_SUM_TOLERANCE, label_text
-from metrics.text import counted
+from metrics.text import confusable_key, counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,7 +33,7 @@ REMEDIES: dict[Kind, str] = {
     "negative": "Probabilities lie between 0 and 1. Turn scores or logarithms into probabilities first (softmax, exp).",
     "high": "Probabilities lie between 0 and 1. Divide percentages by 100.",
     "sum": "Probabilities of one row must add up to 1 (0.99 to 1.01 is accepted). "
-    "Write the model's probabilities again without rounding.",
+    "Write the model's probabilities again without rounding; scores of each class by itself, divided by their sum.",
 }
 
 Cells = NDArray[np.bool_]
@@ -66,8 +66,9 @@ class Batch:
 class Faults:
     """Collects faults in the order of `Kind`, and true labels without a column."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, classes: Sequence[str]) -> None:
         self._remedy_of_unknown = table.remedy_of_unknown
+        self._alike = {confusable_key(name): name for name in classes}
         self._remedies = REMEDIES | ({"cell": table.remedy_of_empty} if table.remedy_of_empty else {})
         self._first: dict[Kind, str] = {}
         self._rows: Counter[Kind] = Counter()
@@ -94,7 +95,11 @@ class Faults:
             columns = " and ".join(PROBABILITY + shortened(label) for label in labels[:2])
             remedy = f"Add {'a column' if len(labels) == 1 else 'columns like'} {columns}, or leave these rows out."
             what = f"{has} a true label that has no column: {listed(labels)}"
-            found.append(Finding(what, self._remedy_of_unknown or remedy))
+            meant = [self._alike.get(confusable_key(label)) for label in labels]
+            if None not in meant:
+                found.append(Finding(what, f"Write every class in one way: “{meant[0]}”, not “{labels[0]}”."))
+            else:
+                found.append(Finding(what, self._remedy_of_unknown or remedy))
         return tuple(found)
 
     def _message(self, kind: Kind) -> str:
@@ -126,7 +131,7 @@ class RowCheck:
         self._seen = first_row
         self._classes = classes
         self._index = ClassIndex(classes)
-        self._faults = Faults(table)
+        self._faults = Faults(table, classes)
         self.rescaled = 0
 
     def batches(self, frames: Iterable[pl.DataFrame]) -> Iterator[Batch]:
@@ -267,14 +272,16 @@ def _without_blank(
 
 def _as_numbers(frame: pl.DataFrame) -> list[pl.Series]:
     """Return all but the first column as floats (float32 is kept), with null for text that is not a number."""
-    import polars as pl
-    import polars.selectors as cs
+    return [as_numbers(column) for column in frame.get_columns()[1:]]
 
-    _, *written = frame.get_columns()
-    if all(column.dtype in (pl.Float32, pl.Float64) for column in written):
-        return written
-    text = cs.string().str.strip_chars().cast(pl.Float64, strict=False)
-    return frame[:, 1:].with_columns(text, (cs.all() - cs.string() - cs.float()).cast(pl.Float64)).get_columns()
+
+def as_numbers(column: pl.Series) -> pl.Series:
+    """Return a column as floats (float32 is kept), with null for text that is not a number; spaces may surround one."""
+    import polars as pl
+
+    if column.dtype == pl.String:
+        return column.str.strip_chars().cast(pl.Float64, strict=False)
+    return column if column.dtype.is_float() else column.cast(pl.Float64)
 
 
 def _by_column(numbers: Sequence[pl.Series]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from elicit_app.study.checking import SUM_RANGE
 from elicit_app.study.model import ColumnMap
 from metrics.inputs.class_index import joint_names
 from metrics.inputs.labels import label_text
+from metrics.text import confusable_key
 
 _TRUTHS = (
     *("y_true", "true", "truth", "true_label", "true_class", "label", "labels", "target", "targets", "gold"),
@@ -67,7 +69,7 @@ def guess(cells: Cells, labels: Labels, numbers: Scores) -> ColumnMap | None:
 
 def guess_with(truth: str, cells: Cells, labels: Labels, numbers: Scores) -> ColumnMap | None:
     """Return the apparent meaning of columns if `truth` is the true class; None if it is unclear."""
-    classes, names = labels[truth], [*cells]
+    classes, names = _each_written_once(labels[truth], cells[truth]), [*cells]
     decided = _named(_DECIDED, labels, other_than=truth)
     decided = decided or next((n for n in names if n != truth and set(labels.get(n, ("",))) <= set(classes)), None)
     scored = _score_columns(classes, cells[truth], {name: own for name, own in numbers.items() if name != truth})
@@ -194,6 +196,14 @@ def _words(name: str) -> tuple[str, ...]:
     """Return the first words and numbers in a name: "p", "cat", "2" for "P(cat)_2" and for "p cat2"."""
     found = re.finditer(r"\d+|[^\W\d_]+", unicodedata.normalize("NFC", name).casefold())
     return tuple(word[0] for word in islice(found, _MOST_WORDS))
+
+
+def _each_written_once(classes: tuple[str, ...], truth: Sequence[Any]) -> tuple[str, ...]:
+    """Return classes without those that look like a more frequent one: a "healthy" among many of "Healthy"."""
+    counts = Counter(map(str, truth))
+    by_look = groupby(sorted(classes, key=lambda name: (confusable_key(name), -counts[name])), key=confusable_key)
+    kept = {next(alike) for _, alike in by_look}
+    return tuple(name for name in classes if name in kept)
 
 
 def _score_columns(classes: Sequence[str], truth: list[Any], numbers: Scores) -> tuple[str, ...] | None:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
+from elicit_app.study.checking import as_numbers
 from elicit_app.study.guessing import (
     PERCENT,
     Cells,
@@ -436,7 +437,7 @@ class MappedTable(Table):
         """Return the probability of each class; missing numbers stay missing, and text is rejected."""
         import polars as pl
 
-        numbers = [_as_numbers(column) for column in given]
+        numbers = [_numbers_or_shares(column) for column in given]
         for name, column, number in zip(self._map.columns, given, numbers, strict=True):
             text = number.is_null() & ~column.is_null()
             if text.any():
@@ -452,11 +453,11 @@ class MappedTable(Table):
         return made.with_columns(pl.when(~pl.Series(gone[:, j])).then(pl.col(str(1 + j))) for j in range(len(proba.T)))
 
 
-def _as_numbers(given: pl.Series) -> pl.Series:
+def _numbers_or_shares(given: pl.Series) -> pl.Series:
     """Return the numbers in cells, null where there is none; with a percent sign, a hundredth of the number."""
     import polars as pl
 
-    numbers = given.cast(pl.Float64, strict=False)
+    numbers = as_numbers(given)
     if given.dtype != pl.String or numbers.null_count() == given.null_count():
         return numbers
     shares = given.str.extract(PERCENT).cast(pl.Float64, strict=False) / 100

@@ -339,10 +339,11 @@ def look_alike_notes(classes: Sequence[str]) -> Iterator[str]:
         twin = first.setdefault(confusable_key(name), name)
         if twin != name:
             odd = [letter for letter in dict.fromkeys(name + twin) if (letter in name) != (letter in twin)]
-            differ = ", ".join(unicodedata.name(letter, f"U+{ord(letter):04X}").lower() for letter in odd[:3])
+            letters = ", ".join(unicodedata.name(letter, f"U+{ord(letter):04X}").lower() for letter in odd[:3])
+            differ = "capitals only" if name.casefold() == twin.casefold() else letters or "their spaces"
             yield (
-                f"Two classes look alike, “{shortened(twin)}” and “{shortened(name)}”; they differ in "
-                f"{differ or 'their spaces'}. If they are one class, write it in one way."
+                f"Two classes look alike, “{shortened(twin)}” and “{shortened(name)}”; they differ in {differ}. "
+                "If they are one class, write it in one way."
             )
 
 

@@ -1,8 +1,26 @@
-"""Classes whose names are grades, recognised by their names alone."""
+"""What columns mean, and classes that are grades, by their names and first values."""
 
+import numpy as np
 import pytest
 
 from elicit_app.study.guessing import in_grades
+from elicit_app.study.mapping import read_first_rows
+from elicit_app.study.reading import read_predictions
+
+
+def test_a_class_in_other_capitals_is_no_class_of_its_own(tmp_path):
+    path = tmp_path / "predictions.csv"
+    path.write_text("truth,Well,Ill\n" + "Well,0.9,0.1\nIll,0.2,0.8\n" * 4 + "ill,0.3,0.7\n")
+    found = read_first_rows(path).guess
+    assert found.columns == found.classes == ("Well", "Ill")
+
+
+def test_numbers_may_stand_between_spaces(tmp_path):
+    path = tmp_path / "predictions.csv"
+    path.write_text("truth , Well, Ill\n" + "Well , 0.75, 0.25\nIll, 0.5 , 0.5\n")
+    read = read_predictions(path, columns=read_first_rows(path).guess)
+    np.testing.assert_array_equal(read.predictions.y_proba, [[0.75, 0.25], [0.5, 0.5]])
+    assert read.predictions.y_true.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,13 @@ TEXT_FAULTS = {
 }
 
 
+def test_a_label_in_other_capitals_is_told_as_such(tmp_path):
+    path = tmp_path / "predictions.csv"
+    path.write_text(HEAD + GOOD + "A,0.5,0.5\n")
+    with pytest.raises(Problem, match="no column: “A” .write every class in one way: “a”, not “A”"):
+        read_predictions(path)
+
+
 @pytest.mark.parametrize("name", TEXT_FAULTS)
 def test_faults_of_text_are_told_with_their_place(tmp_path, name):
     content, expected = TEXT_FAULTS[name]

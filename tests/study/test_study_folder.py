@@ -16,6 +16,7 @@ from elicit_app.problem import Problem
 from elicit_app.study import Mistake, create_study, open_study, save_study
 from elicit_app.study.making import distinct_names, with_models
 from elicit_app.study.model import default_wording
+from elicit_app.study.reading import look_alike_notes
 from elicit_app.study.writing import new_folder, write_whole
 from metrics.inputs.labels import has_line_end
 
@@ -317,6 +318,8 @@ def test_classes_that_look_alike_are_pointed_out(tmp_path) -> None:
     assert "cyrillic small letter a" in told[0]
     assert "zero width space" in told[1]
     assert open_study("wine").notes == ()
+    (note,) = look_alike_notes(("Benign", "benign", "malignant"))
+    assert "“Benign” and “benign”; they differ in capitals only" in note
 
 
 def test_texts_that_no_window_can_lay_out_are_refused(tmp_path, files):
