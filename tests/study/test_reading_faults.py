@@ -51,7 +51,7 @@ TEXT_FAULTS = {
 def test_a_label_in_other_capitals_is_told_as_such(tmp_path):
     path = tmp_path / "predictions.csv"
     path.write_text(HEAD + GOOD + "A,0.5,0.5\n")
-    with pytest.raises(Problem, match="no column: “A” .write every class in one way: “a”, not “A”"):
+    with pytest.raises(Problem, match=r"no column: “A” \(write every class in one way: “a”, not “A”"):
         read_predictions(path)
 
 
