@@ -29,9 +29,10 @@ from elicit_app.session.journal.writing import to_lines
 from elicit_app.session.packing import packed
 from elicit_app.session.session import Session
 from elicit_app.study import create_study, open_study
+from elicit_app.study.first_rows import read_first_rows
 from elicit_app.study.folder import read_folder
 from elicit_app.study.making import read_words, study_of, words_csv
-from elicit_app.study.mapping import read_first_rows, settled
+from elicit_app.study.mapping import settled
 from elicit_app.study.measuring import read_practice
 from elicit_app.study.packs import pack_bytes, read_pack
 from elicit_app.study.reading import read_predictions

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,18 +13,19 @@ from elicit_app.cli import output
 from elicit_app.problem import Problem, listed
 
 if TYPE_CHECKING:
-    from elicit_app.study.mapping import FirstRows
+    from elicit_app.study.first_rows import FirstRows
     from elicit_app.study.model import ColumnMap
 
 TruthOption = Annotated[
     str | None, typer.Option("--truth", metavar="COLUMN", help="The column of true labels, if not y_true.")
 ]
 ColumnsOption = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--columns",
         metavar="CLASS=COLUMN,...",
-        help="The column of each class, if not proba_<class>; of two classes one is enough.",
+        help="The column of each class, if not proba_<class>; of two classes one is enough. May be given once for each "
+        "model in a file.",
     ),
 ]
 PredictedOption = Annotated[
@@ -51,7 +51,7 @@ class ColumnOptions(NamedTuple):
     """The command-line options about the columns of predictions."""
 
     truth: str | None = None
-    columns: str | None = None
+    columns: tuple[str, ...] = ()
     predicted: tuple[str, ...] = ()
     logits: bool = False
     skip_unread: bool = False
@@ -68,24 +68,26 @@ def models_in(
 ) -> tuple[list[Path], list[ColumnMap | None]]:
     """Return the file and the column map of each model that the options name; None where columns have the usual names.
 
-    A file with columns of predicted labels holds a model for each of them, and one more if its scores are named too, or
-    have the usual names and the model is not `here` already. If the classes are known, `y_pred` is a usual name too.
+    A file holds a model for each group of its columns that is named, and for each column of predicted labels; beside
+    these one more if its scores have the usual names and the model is not `here` already. If the classes are known,
+    `y_pred` is a usual name too.
     """
-    from elicit_app.study.mapping import column_map, read_first_rows
+    from elicit_app.study.first_rows import read_first_rows
+    from elicit_app.study.mapping import column_map
 
     if options == ColumnOptions():
         return [*files], [require_usual_columns(file, known_classes=known_classes) for file in files]
     looks = [read_first_rows(file) for file in files]
     # if no file has a column, that is the fault to report
     anywhere = {name for first_rows in looks for name in first_rows.columns}
-    stated = () if options.columns is None else _pairs(options.columns)
-    scores = {column for _, column in stated}
+    stated = [_pairs(one) for one in options.columns]
+    scores = {column for pairs in stated for _, column in pairs}
     named = scores | ({options.truth} if options.truth else set())
     found: list[tuple[Path, ColumnMap | None]] = []
     for first_rows in looks:
         read = partial(column_map, first_rows, truth=options.truth)
         decided = [name for name in options.predicted if name in first_rows.columns or name not in anywhere]
-        scored = scores and scores <= {*first_rows.columns}
+        own = [pairs for pairs in stated if {column for _, column in pairs} <= {*first_rows.columns}]
         elsewhere = named <= anywhere and not named <= {*first_rows.columns}
         as_usual = (first_rows.fits and elsewhere) or options._replace(predicted=()) == ColumnOptions()
         if first_rows.fits and decided and not stated and first_rows.path.stem not in here:
@@ -93,8 +95,9 @@ def models_in(
         elif not decided and as_usual:
             usual = require_usual_columns(first_rows.path, first_rows, known_classes=known_classes)
             found.append((first_rows.path, usual))
-        elif not decided or scored:
-            found.append((first_rows.path, read(columns=stated, logits=options.logits)))
+        elif not decided or own:
+            groups = own or stated[:1] or [()]  # if none of them is here, reading the first says so
+            found += [(first_rows.path, read(columns=pairs, logits=options.logits)) for pairs in groups]
         found += [(first_rows.path, read(predicted=name, skip_unread=options.skip_unread)) for name in decided]
     return [path for path, _ in found], [one for _, one in found]
 
@@ -103,7 +106,8 @@ def require_usual_columns(
     file: Path, first_rows: FirstRows | None = None, *, known_classes: bool = False
 ) -> ColumnMap | None:
     """Return None for a file with the usual names; refuse any other, by its first rows, and propose options."""
-    from elicit_app.study.mapping import as_options, has_one_class, has_usual_columns, read_first_rows
+    from elicit_app.study.first_rows import has_one_class, has_usual_columns, read_first_rows
+    from elicit_app.study.mapping import as_options
 
     if has_usual_columns(file, known_classes=known_classes):
         return None  # before its rows are read, which takes seconds for fifty classes
@@ -115,27 +119,35 @@ def require_usual_columns(
         raise Problem(f"{there} {first_rows.fault}")
     if first_rows.guess is None:
         raise Problem(f"{there} Say which is which: --truth COLUMN --columns CLASS=COLUMN,...")
-    more = f"; {_of_readers(readers)}" if (readers := first_rows.likely_readers) else ""
+    more = f"; {others}" if (others := _of_others(first_rows)) else ""
     raise Problem(f"{there} Say which is which; it seems to be: {as_options(first_rows.guess)}{more}")
 
 
-def notes_on_readers(files: Sequence[Path], options: ColumnOptions) -> list[str]:
-    """Return a note on each file with labels that human readers may have given, if the options name none."""
-    from elicit_app.study.mapping import has_further_columns, read_first_rows
+def notes_on_others(files: Sequence[Path], options: ColumnOptions) -> list[str]:
+    """Return a note on each file with what may be human readers or other models, if the options name none of these."""
+    from elicit_app.study.first_rows import has_further_columns, read_first_rows
 
     notes = []
     for file in () if options.predicted else dict.fromkeys(files):
         try:
-            readers = read_first_rows(file).likely_readers if has_further_columns(file) else ()
+            looked_at = read_first_rows(file) if has_further_columns(file) else None
         except Problem:  # of columns that the study does without
             continue
-        notes += [f"{file.name}: {_of_readers(readers)}."] if readers else []
+        others = "" if looked_at is None else _of_others(looked_at, stated=bool(options.columns))
+        notes += [f"{file.name}: {others}."] if others else []
     return notes
 
 
-def _of_readers(readers: Sequence[ColumnMap]) -> str:
-    options = " ".join(f"--predicted {shlex.quote(one.columns[0])}" for one in readers)
-    return f"{options} would judge, too, what may be labels of human readers"
+def _of_others(first_rows: FirstRows, *, stated: bool = False) -> str:
+    """Return which options would judge what may be labels of human readers or, unless some are stated, other models."""
+    from elicit_app.study.mapping import option_of_model
+
+    models = () if stated else first_rows.likely_models
+    if models and first_rows.fits and first_rows.guess is not None:
+        models = (first_rows.guess, *models)  # which is left out if others are named
+    kinds = (first_rows.likely_readers, "labels of human readers"), (models, "scores of other models")
+    told = ((" ".join(map(option_of_model, found)), what) for found, what in kinds if found)
+    return "; ".join(f"{options} would judge, too, what may be {what}" for options, what in told)
 
 
 def _pairs(text: str) -> tuple[tuple[str, str], ...]:

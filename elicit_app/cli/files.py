@@ -101,7 +101,7 @@ def export(
         require_new(out, force)
     if predictions and format not in _PAGES:
         raise typer.BadParameter(f"they require --format {' or '.join(_PAGES)}.", param_hint="PREDICTIONS")
-    options = ColumnOptions(truth, columns, tuple(predicted or ()), logits=logits)
+    options = ColumnOptions(truth, tuple(columns or ()), tuple(predicted or ()), logits=logits)
     if not predictions:
         options.refuse("it requires predictions.")
         if (prevalence, practice) != (None, None):

@@ -115,7 +115,7 @@ def score(
 
     loaded = load_metric(metric)
     draws = usual_draws(len(loaded.classes)) if draws is None else draws
-    options = ColumnOptions(truth, columns, tuple(predicted or ()), logits=logits)
+    options = ColumnOptions(truth, tuple(columns or ()), tuple(predicted or ()), logits=logits)
     if loaded.kind != "confusion":
         options.refuse("files of several labels, or of contexts, name their columns themselves.")
         about_classes = (prevalence, practice, top_k, fail_if_worse_than, scheduler)

@@ -17,7 +17,7 @@ from elicit_app.cli.columns import (
     SkipUnreadOption,
     TruthOption,
     models_in,
-    notes_on_readers,
+    notes_on_others,
     require_usual_columns,
 )
 from elicit_app.cli.output import Commands, Force, ForceAll, Questions, TrustedOnly, require_all_new, require_new
@@ -114,7 +114,7 @@ def new(
     files = [*(predictions or []), *(more or [])]
     if not files:
         raise typer.BadParameter("name at least one predictions file.", param_hint="--predictions")
-    options = ColumnOptions(truth, columns, tuple(predicted or ()), logits=logits, skip_unread=skip_unread)
+    options = ColumnOptions(truth, tuple(columns or ()), tuple(predicted or ()), logits=logits, skip_unread=skip_unread)
     if skip_unread and not predicted:
         raise typer.BadParameter("name the columns of the readers with --predicted.", param_hint="--skip-unread")
     if is_of_amounts(files[0]):
@@ -137,7 +137,7 @@ def new(
             population=population,
             purpose=purpose,
         )
-    output.print_notes([*made.notes, *notes_on_readers(files, options)])
+    output.print_notes([*made.notes, *notes_on_others(files, options)])
     print(f"Made the study “{made.title}” in {folder}: {made.description}, shown per {made.population:,} cases.")
     print(f"Next: elicit open {output.quoted(folder)}")
 
@@ -159,10 +159,13 @@ def change(
 ) -> None:
     """Add models to a study, rename them or take them out; what was answered before still counts."""
     from elicit_app.study import open_study
+    from elicit_app.study.first_rows import read_first_rows
     from elicit_app.study.making import change_models, own_folder
-    from elicit_app.study.mapping import read_first_rows
 
-    opened, options = open_study(study), ColumnOptions(truth, columns, tuple(predicted or ()), logits=logits)
+    opened, options = (
+        open_study(study),
+        ColumnOptions(truth, tuple(columns or ()), tuple(predicted or ()), logits=logits),
+    )
     own_folder(opened)  # before anything is said about the files
     if not add:
         options.refuse("it is about files to add; name one with --add.")
@@ -186,7 +189,7 @@ def change(
             remove=remove or (),
             columns=column_maps,
         )
-    output.print_notes([*changed.notes, *notes_on_readers(files, options)])
+    output.print_notes([*changed.notes, *notes_on_others(files, options)])
     print(f"“{changed.title}” has {counted(len(changed.models), 'model')}: {', '.join(changed.model_names)}.")
 
 

@@ -41,6 +41,8 @@ _DEGREES: tuple[tuple[str, ...], ...] = (
     ("severe", "high", "major", "large", "serious", "advanced"),
     ("critical", "extreme", "profound", "end"),
 )
+_OF_A_SCORE = 10  # different values, more than codes of classes have
+_OFTEN = 0.05  # of the numbers
 _ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7}
 _NUMBERED = r"^(\D*?)[\s_-]*(\d+)$|^(.*[a-z])[\s_-]+([ivx]+)$"
 PERCENT = r"^\s*(\S*)\s*%\s*$"
@@ -59,6 +61,7 @@ def guess(cells: Cells, labels: Labels, numbers: Scores) -> ColumnMap | None:
     in_turn = sorted(cells, key=lambda name: not {*_words(name)}.isdisjoint(_DECIDED))
     words = [name for name in in_turn if _holds_words(name, labels)]
     counted = [name for name in in_turn if _numbers_classes(name, labels)]
+    counted = [name for name in counted if not _is_cut_from_another(cells[name], numbers)] or counted
     found = [one for name in words or counted if (one := guess_with(name, cells, labels, numbers)) is not None]
     scored = [one for one in found if one.kind != "labels"]
     if words:
@@ -120,17 +123,32 @@ def _numbers(name: str, values: Sequence[Any]) -> NDArray[np.float64] | None:
 def kind_of(scores: Sequence[NDArray[np.float64]]) -> Literal["probabilities", "percentages", "logits"]:
     """Return the kind of the numbers in columns, of which each belongs to a class.
 
-    Probabilities are in [0, 1] and, with one column per class, sum to 1; percentages sum to 100; others are scores.
+    Probabilities are in [0, 1] and, with one column per class, sum to 1; percentages sum to 100, or a single column of
+    them goes up to 100; others are scores.
     """
     inside = _inside(scores)
     if len(scores) == 1 or len({len(own) for own in scores}) > 1:
-        return "probabilities" if inside else "logits"
+        per_cent = len(scores) == 1 and _reaches_per_cent(scores[0])
+        return "probabilities" if inside else "percentages" if per_cent else "logits"
     sums, positive = np.sum(scores, axis=0), all((own >= 0).all() for own in scores)
     if inside and _mostly_sum_to(1, sums):
         return "probabilities"
     # Of many classes in whole per cent, rounding shows; a row that is too far off is refused when it is read.
     near = (sums >= 100 - len(scores)) & (sums <= 100 + len(scores))
     return "percentages" if positive and (_mostly_sum_to(100, sums) or bool(near.all())) else "logits"
+
+
+def as_probabilities(values: NDArray[np.float64], kind: str) -> NDArray[np.float64]:
+    """Return probabilities (n, k) from the given columns; a single column belongs to the second of two classes."""
+    from scipy.special import softmax
+
+    if kind != "logits":
+        shares = values / 100 if kind == "percentages" else values
+        # What lies beyond 0 and 1 is a fault of the column itself, not of its complement.
+        return np.column_stack([np.clip(1 - shares, 0, 1), shares]) if shares.shape[1] == 1 else shares
+    scores = np.column_stack([np.zeros(len(values)), values]) if values.shape[1] == 1 else values
+    with np.errstate(invalid="ignore"):  # of what is infinite nothing follows, and the check of the rows says so
+        return np.asarray(softmax(scores, axis=1))
 
 
 def whole_of_shares(scores: Sequence[NDArray[np.float64]]) -> float | None:
@@ -151,6 +169,22 @@ def in_order(values: Iterable[Any]) -> list[str]:
     """Return the different labels in order: numbers by size, then text alphabetically."""
     found = {label_text(value) for value in values}
     return sorted(found, key=lambda text: (0, int(text), "") if re.fullmatch(r"-?\d{1,9}", text) else (1, 0, text))
+
+
+def _is_cut_from_another(labels: Sequence[Any], numbers: Scores) -> bool:
+    """Return whether two labels only say on which side of a limit another number lies, as an alarm does."""
+    high = np.array([label_text(one) == label_text(labels[0]) for one in labels])
+    several = (own for own in numbers.values() if len(own) == len(high) and len(np.unique(own)) > _OF_A_SCORE)
+    sides = ((own[high], own[~high]) for own in several)
+    return not high.all() and any(one.min() > other.max() or other.min() > one.max() for one, other in sides)
+
+
+def _reaches_per_cent(scores: NDArray[np.float64]) -> bool:
+    """Return whether numbers are from 0 to 100 and, unlike a few mistakes among probabilities, often above 1.
+
+    Raw scores of two classes are of both signs, unless the same class is always decided.
+    """
+    return bool(((scores >= 0) & (scores <= 100)).all() and (scores > 1).mean() > _OFTEN)
 
 
 def _inside(scores: Sequence[NDArray[np.float64]]) -> bool:
@@ -208,7 +242,7 @@ def _each_written_once(classes: tuple[str, ...], truth: Sequence[Any]) -> tuple[
 
 def _score_columns(classes: Sequence[str], truth: list[Any], numbers: Scores) -> tuple[str, ...] | None:
     """Return the score column of each class, by name or by where scores are high; of two classes perhaps only one."""
-    named = _named_by_class(classes, numbers) or _named_class_only(classes, numbers)
+    named = next(named_by_class(classes, numbers), None) or _named_class_only(classes, numbers)
     if named is not None:
         return named
     wide = [name for name, own in numbers.items() if len(np.unique(own)) > min(len(own), 2) or len(own) <= 2]
@@ -225,8 +259,8 @@ def _score_columns(classes: Sequence[str], truth: list[Any], numbers: Scores) ->
     return tuple(few[at] for at in _highest(classes, truth, [numbers[name] for name in few])) if few else None
 
 
-def _named_by_class(classes: Sequence[str], names: Iterable[str]) -> tuple[str, ...] | None:
-    """Return the first columns, one per class, whose names differ only in the class: "P(cat) %" and "P(dog) %"."""
+def named_by_class(classes: Sequence[str], names: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """Yield groups of columns, one per class, whose names differ only in the class: "P(cat) %" and "P(dog) %"."""
     groups: dict[tuple[str, ...], list[list[str]]] = {}
     for name in names:
         own = _words(name)
@@ -237,7 +271,7 @@ def _named_by_class(classes: Sequence[str], names: Iterable[str]) -> tuple[str, 
                     rest = (*own[:start], "*", *own[start + len(wanted) :])
                     groups.setdefault(rest, [[] for _ in classes])[at].append(name)
     whole = (tuple(own[0] for own in group) for group in groups.values() if all(len(own) == 1 for own in group))
-    return next((columns for columns in whole if len({*columns}) == len(classes)), None)
+    yield from (columns for columns in whole if len({*columns}) == len(classes))
 
 
 def _named_class_only(classes: Sequence[str], names: Iterable[str]) -> tuple[str, ...] | None:

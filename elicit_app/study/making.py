@@ -12,9 +12,9 @@ from typing import Any, Literal
 import numpy as np
 
 from elicit_app.problem import Finding, Problem
+from elicit_app.study.first_rows import FirstRows, read_first_rows
 from elicit_app.study.folder import AMOUNTS_FILE, check_study, read_folder, rewrite_folder, write_folder
 from elicit_app.study.identity import of_same_cases
-from elicit_app.study.mapping import FirstRows, read_first_rows
 from elicit_app.study.model import (
     ColumnMap,
     Distribution,
@@ -39,7 +39,7 @@ from elicit_app.study.reading import (
     yardstick_for,
 )
 from elicit_app.study.same_cases import in_order_of_first, read_by_all
-from elicit_app.study.tables import MOST_TYPED_BYTES, SEPARATORS
+from elicit_app.study.tables import MOST_TYPED_BYTES, SEPARATORS, class_of_column
 from elicit_app.study.writing import new_folder, write_whole
 from metrics.elicited.kinds import AnswersFor
 from metrics.errors import InputError
@@ -257,12 +257,15 @@ def distinct_names(
 ) -> list[str]:
     """Return a unique name for each file: its stem if these differ, otherwise with more of the path or a number.
 
-    Predicted labels are called by their column if the file holds other models too, or its name is `taken`.
+    Predicted labels, and scores if there are several of one file, are called by their columns if the file holds other
+    models too, or its name is `taken`.
     """
     names = [file.stem for file in files]
+    scored = [file for file, one in zip(files, columns, strict=False) if one is None or one.kind != "labels"]
     for at, (file, one) in enumerate(zip(files, columns, strict=False)):
-        if one is not None and (_stands_beside(file, one, files) or (one.kind == "labels" and file.stem in taken)):
-            names[at] = one.columns[0]
+        beside = one is not None and (_stands_beside(file, one, files) or scored.count(file) > 1)
+        if one is not None and (beside or file.stem in taken) and class_of_column(one.columns[0]) is None:
+            names[at] = one.called
     for more in ([file.name for file in files], [f"{real_path(file).parent.name}/{file.name}" for file in files]):
         if len(set(names)) == len(names):
             return names

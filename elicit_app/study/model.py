@@ -80,6 +80,13 @@ class ColumnMap:
     # whether a case without a label was not read, and is left out for all models; further files must say so themselves
     skip_unread: bool = False
 
+    @property
+    def called(self) -> str:
+        """Return the words that the names of all columns have: "net" if they are "net_cat" and "net_dog"."""
+        first, *others = [re.split(r"[\W_]+", name) for name in self.columns]
+        common = [word for word in first if all(word in words for words in others)]
+        return (" ".join(common) if others else "") or self.columns[0]
+
 
 @dataclass(frozen=True, eq=False)
 class TalliedModel:

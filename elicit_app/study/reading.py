@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
 from elicit_app.study.checking import SUM_RANGE, Batch, RowCheck, require_comparable
+from elicit_app.study.first_rows import hold_labels_alone
 from elicit_app.study.identity import (
     PERSON,
     case_column,
@@ -28,7 +29,7 @@ from elicit_app.study.identity import (
     row_column,
     tell_cases,
 )
-from elicit_app.study.mapping import MappedTable, hold_labels_alone
+from elicit_app.study.mapping import MappedTable
 from elicit_app.study.model import MOST_CLASSES, ColumnMap, Predictions, Study
 from elicit_app.study.parquet import BATCH_ROWS
 from elicit_app.study.tables import PREDICTED, PROBABILITY, TRUTH, Table, class_of_column, open_table
@@ -85,6 +86,7 @@ class PredictionsFile:
     people: int | None = None
     cases: int | None = None
     skip_unread: bool = False  # whether rows without a label are left out
+    per_cent: str = ""  # a single column that seems to hold percentages; or empty
 
     @property
     def name(self) -> str:
@@ -196,6 +198,7 @@ def open_predictions(
         people=None if people is None else names.index(people),
         cases=None if case is None else names.index(case),
         skip_unread=columns is not None and columns.skip_unread,
+        per_cent=columns.columns[0] if columns and columns.kind == "percentages" and len(columns.columns) == 1 else "",
     )
 
 
@@ -241,7 +244,7 @@ def read_predictions(
     found = ((_joined([batch.cases for batch in batches]), file.case_column), (people, file.person_column))
     told = [(cases, column) for cases, column in found if cases is not None and tell_cases(column, cases)]
     notes = (*weight_notes(file.table.path, file.weights), *rescaling_notes(file.table.path, check.rescaled))
-    notes += training_notes(file)
+    notes += file_notes(file)
     notes += () if told or people is not None else repeats_notes(file.table.path, file.case_column, found[0][0])
     cases, case_column = told[0] if told else (None, "")
     if people is not None and not are_several_of_one(people):
@@ -308,7 +311,15 @@ def people_notes(path: Path, column: str, people: int) -> tuple[str, ...]:
     return (f"{path.name}: {told}, not on the cases. If the column means something else, rename it.",)
 
 
-def training_notes(file: PredictionsFile) -> tuple[str, ...]:
+def file_notes(file: PredictionsFile) -> tuple[str, ...]:
+    """Return notes on what the names and values of a file's columns seem to say."""
+    column = file.per_cent
+    read = f"{column} was read as per cent, because its numbers go beyond 1 and none is below 0"
+    per_cent = (f"{file.table.path.name}: {read}.",) if column else ()
+    return (*per_cent, *_training_notes(file))
+
+
+def _training_notes(file: PredictionsFile) -> tuple[str, ...]:
     """Return a note if a column of a file tells that its first rows hold cases of the training set."""
     table = file.source
     for at, name in enumerate(table.columns):

@@ -20,10 +20,10 @@ from elicit_app.study.model import ColumnMap
 from elicit_app.study.reading import (
     FIRST_CASES,
     PredictionsFile,
+    file_notes,
     numbering_notes,
     open_predictions,
     repeats_notes,
-    training_notes,
     weight_notes,
 )
 from metrics import ElicitedMetric
@@ -284,7 +284,7 @@ def _notes_on_cases(piece: Piece, classes: Sequence[str]) -> tuple[str, ...]:
     """Return notes on first rows that repeat cases, or on which models were trained."""
     file = piece.opened(classes, by_case=True)
     known = () if file.person_column else repeats_notes(piece.path, file.case_column, file.first_cases(FIRST_CASES))
-    return (*training_notes(file), *known)
+    return (*file_notes(file), *known)
 
 
 def _side_by_side(streams: Sequence[Iterator[Batch]]) -> Iterator[list[Batch]]:

@@ -41,7 +41,7 @@ from elicit_app.session.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view, recap_view, review_view, sitting_over_view
 from elicit_app.study import list_studies
-from elicit_app.study.mapping import read_first_rows
+from elicit_app.study.first_rows import read_first_rows
 from elicit_app.study.model import default_wording
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from elicit_app.study.first_rows import read_first_rows
 from elicit_app.study.guessing import in_grades
-from elicit_app.study.mapping import read_first_rows
 from elicit_app.study.reading import read_predictions
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from elicit_app.problem import Problem
 from elicit_app.study import create_study, open_study
+from elicit_app.study.first_rows import has_usual_columns, read_first_rows
 from elicit_app.study.making import change_models
-from elicit_app.study.mapping import as_options, column_map, has_usual_columns, parts_of, read_first_rows
+from elicit_app.study.mapping import as_options, column_map, parts_of
 from elicit_app.study.model import ColumnMap
 from elicit_app.study.reading import read_predictions
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from elicit_app.session.journal.listing import SessionSummary
     from elicit_app.session.packing import Filed
     from elicit_app.session.session import Session
-    from elicit_app.study.mapping import FirstRows
+    from elicit_app.study.first_rows import FirstRows
     from elicit_app.study.model import ColumnMap, Study
 
 Maps = tuple["ColumnMap | None", ...]
@@ -132,8 +132,8 @@ def _previews(files: tuple[Path, ...], *, new: bool) -> tuple[FirstRows, ...] | 
     """Return the first rows of each file; for files that are not about classes, the study made from them."""
     from elicit_app.study import open_study
     from elicit_app.study.amounts import is_of_amounts
+    from elicit_app.study.first_rows import read_first_rows
     from elicit_app.study.making import amounts_study_of, create_amounts_study
-    from elicit_app.study.mapping import read_first_rows
     from elicit_app.study.opening import studies_beside
 
     previews = tuple(read_first_rows(file) for file in files)

@@ -18,8 +18,9 @@ from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.painting import Label, Painted, annotate, write
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_grid, in_row
 from elicit_app.problem import Problem, first_of, shortened
+from elicit_app.study.first_rows import FirstRows
 from elicit_app.study.identity import case_column, person_column
-from elicit_app.study.mapping import FirstRows, as_options, settled
+from elicit_app.study.mapping import as_options, settled
 from elicit_app.study.model import ColumnMap
 
 Kind = Literal["probabilities", "logits", "labels"]
