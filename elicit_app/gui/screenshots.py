@@ -175,7 +175,7 @@ class Script:
         yield "02-error"
         self._flow.open_files((self._reader_file(),))
         self._until(lambda: pages.shown is pages.columns)
-        next(iter(pages.columns.readers.values())).box.setChecked(True)
+        next(iter(pages.columns.others.values())).box.setChecked(True)
         yield "02b-columns"
         study = write_folder(self._scratch / "traffic-light", open_study("traffic-light"))
         self._flow.open(str(study.folder))

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, file_problem, shortened
 from elicit_app.study.guessing import (
+    TELLING,
     Cells,
     Scores,
     as_probabilities,
@@ -24,6 +24,7 @@ from elicit_app.study.guessing import (
     kind_of,
     named_by_class,
     numbers_in,
+    share_in_order,
 )
 from elicit_app.study.model import MOST_CLASSES, ColumnMap
 from elicit_app.study.tables import (
@@ -40,7 +41,6 @@ from metrics.inputs.labels import label_text
 
 SHOWN_ROWS = 5
 _SLIGHT = 0.2
-_TELLING = 0.6  # share of the pairs of cases, as another model orders them rightly
 _LOOKED_AT_ROWS = 20_000
 
 
@@ -93,23 +93,13 @@ class FirstRows:
         left = [name for name in self.numbers if name not in used]
         groups: list[tuple[str, ...]]
         if single:
-            groups = [(name,) for name in left if self._is_higher_for_second(columns, self.numbers[name])]
+            second, truth = columns.classes[1], self.filled[columns.truth]
+            groups = [(name,) for name in left if share_in_order(self.numbers[name], truth, second) > TELLING]
         else:
             groups = [group for group in named_by_class(columns.classes, left) if used.isdisjoint(group)]
         kind = kind_of(scores)
         alike = (group for group in groups if kind_of([self.numbers[name] for name in group]) == kind)
         return tuple(replace(columns, columns=group) for group in alike)
-
-    def _is_higher_for_second(self, columns: ColumnMap, numbers: NDArray[np.float64]) -> bool:
-        """Return whether most pairs of cases of two classes have the higher number for the second class."""
-        from scipy.stats import rankdata
-
-        second = np.array([label_text(one) == columns.classes[1] for one in self.filled[columns.truth]])
-        if len(numbers) != len(second) or len(np.unique(numbers)) <= 2 or second.all() or not second.any():
-            return False
-        n = int(second.sum())
-        above = rankdata(numbers)[second].sum() - n * (n + 1) / 2
-        return bool(above > _TELLING * n * (len(second) - n))
 
     def cases_read(self, models: Iterable[ColumnMap]) -> tuple[int, int]:
         """Return the number of cases to which all columns of labels give one, and that of all cases looked at."""

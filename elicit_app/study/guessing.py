@@ -41,6 +41,7 @@ _DEGREES: tuple[tuple[str, ...], ...] = (
     ("severe", "high", "major", "large", "serious", "advanced"),
     ("critical", "extreme", "profound", "end"),
 )
+TELLING = 0.6  # share of the pairs of cases that a model orders rightly, at least
 _OF_A_SCORE = 10  # different values, more than codes of classes have
 _OFTEN = 0.05  # of the numbers
 _ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7}
@@ -256,7 +257,22 @@ def _score_columns(classes: Sequence[str], truth: list[Any], numbers: Scores) ->
         few = next(_groups_of(len(classes), wide, numbers), [])
     if few and len(classes) == 2 and _inside(own := [numbers[name] for name in few]) and kind_of(own) == "logits":
         return (few[0],)  # probabilities of the same class by two models
+    if not few and len(classes) == 2:
+        inside = (name for name in wide if _inside([numbers[name]]))
+        apart = (name for name in inside if abs(share_in_order(numbers[name], truth, classes[1]) - 0.5) > TELLING - 0.5)
+        return tuple(islice(apart, 1)) or None  # the first of several models
     return tuple(few[at] for at in _highest(classes, truth, [numbers[name] for name in few])) if few else None
+
+
+def share_in_order(numbers: NDArray[np.float64], truth: Sequence[Any], second: str) -> float:
+    """Return in how many pairs of cases of two classes the number is higher for the second: the area under the ROC."""
+    from scipy.stats import rankdata
+
+    of_second = np.array([label_text(one) == second for one in truth])
+    n, m = int(of_second.sum()), int((~of_second).sum())
+    if len(numbers) != len(of_second) or not n * m or len(np.unique(numbers)) <= 2:
+        return 0.5
+    return float((rankdata(numbers)[of_second].sum() - n * (n + 1) / 2) / (n * m))
 
 
 def named_by_class(classes: Sequence[str], names: Iterable[str]) -> Iterator[tuple[str, ...]]:

@@ -25,7 +25,7 @@ from elicit_app.study.model import ColumnMap
 
 Kind = Literal["probabilities", "logits", "labels"]
 
-_MOST_SHOWN, _MOST_READERS, _LONGEST_NAME = 8, 8, 100
+_MOST_SHOWN, _MOST_OTHERS, _LONGEST_NAME = 8, 8, 100
 _NARROWEST, _WIDEST = 48, 200  # pixels of a cell of the first rows, and most of a class's name, at the base font
 _THE_REST = "1 minus the other"
 _SKIP_UNREAD = "Leave out cases that not everybody read"
@@ -56,7 +56,7 @@ class ColumnsPage(HeadedPage):
         self.kinds: dict[Kind, ChoiceRow] = {kind: ChoiceRow(*words) for kind, words in _KINDS.items()}
         self.boxes: list[ListBox] = []
         self._group = QButtonGroup(self)
-        self.readers: dict[ColumnMap, CheckRow] = {}  # further columns of labels that may be judged too
+        self.others: dict[ColumnMap, CheckRow] = {}  # further columns that may be judged too
         self.skip_unread = CheckRow(_SKIP_UNREAD)
         self._rows, self._also, self._first = Block(), Block(), Block()
         self._command = Label(role=theme.Role.NOTE, ink=theme.INK2)
@@ -118,12 +118,12 @@ class ColumnsPage(HeadedPage):
         self._preview = preview
         what = "is a guess; change what is wrong" if guess else "is unclear: choose the column of each class"
         whole = f"{preview.path.name} has {len(preview.columns)} columns."
-        readers = "Beside the model it holds labels that may be of human readers: tick those to judge too."
-        self.header.say("Which column is what?", f"{whole} {readers if preview.fits else f'What they hold {what}.'}")
+        beside = "Beside the model it holds what may be human readers or other models: tick those to judge too."
+        self.header.say("Which column is what?", f"{whole} {beside if preview.fits else f'What they hold {what}.'}")
         self.notice.say(preview.fault)
         self.area.verticalScrollBar().setValue(0)
         self._take(guess)
-        for one, row in self.readers.items():
+        for one, row in self.others.items():
             row.box.setChecked(one.columns in [other.columns for other in given[1:]])
 
     def _truth_changed(self) -> None:
@@ -159,7 +159,7 @@ class ColumnsPage(HeadedPage):
             if len(names) == 2:
                 box.addItem(_THE_REST, None)
             self._choose(box, row, len(names), guess if same else None)
-            box.currentIndexChanged.connect(self._lay_readers)
+            box.currentIndexChanged.connect(self._lay_others)
             self.boxes.append(box)
             label = Label(shortened(name, _LONGEST_NAME), theme.Role.LABEL)
             width = ceil(QFontMetricsF(label.font()).horizontalAdvance(label.text())) + 1  # less would wrap it
@@ -167,26 +167,30 @@ class ColumnsPage(HeadedPage):
             label.setBuddy(box)
             grid.addWidget(label, row, 0)
             grid.addWidget(box, row, 1)
-        self._lay_readers()
+        self._lay_others()
 
-    def _lay_readers(self) -> None:
-        """Offer the other columns of labels, and show what all columns mean."""
-        ticked = {one.columns for one, row in self.readers.items() if row.box.isChecked()}
-        found = () if self._preview is None else self._preview.readers(self.columns)[:_MOST_READERS]
-        self.readers = {one: CheckRow(one.columns[0]) for one in found}
-        self._also.setVisible(bool(found))
+    def _lay_others(self) -> None:
+        """Offer columns of other models and of readers, and show what all columns mean."""
+        ticked = {one.columns for one, row in self.others.items() if row.box.isChecked()}
+        self.others = {}
         column = in_column(on=self._also.renew(), spacing=theme.S)
-        column.addWidget(Label("These may be labels of human readers; tick those to judge too:"))
-        for one, row in self.readers.items():
-            row.box.setChecked(one.columns in ticked)
-            row.box.toggled.connect(self._show_first_rows)
-            column.addWidget(row)
+        look, columns = self._preview, self.columns
+        models, readers = ((), ()) if look is None else (look.other_models(columns), look.readers(columns))
+        for what, found in (("scores of other models", models), ("labels of human readers", readers)):
+            if found:
+                column.addWidget(Label(f"These may be {what}; tick those to judge too:"))
+            for one in found[:_MOST_OTHERS]:
+                self.others[one] = row = CheckRow(one.called)
+                row.box.setChecked(one.columns in ticked)
+                row.box.toggled.connect(self._show_first_rows)
+                column.addWidget(row)
+        self._also.setVisible(bool(self.others))
         self._show_first_rows()
 
     @property
     def models(self) -> tuple[ColumnMap, ...]:
         """Return the maps of all models in the file that are to be judged."""
-        found = (self.columns, *(one for one, row in self.readers.items() if row.box.isChecked()))
+        found = (self.columns, *(one for one, row in self.others.items() if row.box.isChecked()))
         skips = self.skip_unread.box.isChecked()
         return tuple(replace(one, skip_unread=skips and one.kind == "labels") for one in found)
 
@@ -213,7 +217,9 @@ class ColumnsPage(HeadedPage):
         named = ("predicted class",) if meant.kind == "labels" else self._classes
         chosen = (box.currentData() for box in self.boxes)
         roles |= {column: name for name, column in zip(named, chosen, strict=True) if column is not None}
-        roles |= {one.columns[0]: "predicted class" for one in others_meant}
+        for one in others_meant:
+            meanings = ("predicted class",) if one.kind == "labels" else one.classes[-len(one.columns) :]
+            roles |= dict(zip(one.columns, meanings, strict=True))
         others = [name for name in preview.columns if name not in roles]
         told = ((case_column(others), "which case it is"), (person_column(others), "whose case it is"))
         roles |= {name: role for name, role in told if name is not None}
@@ -242,13 +248,12 @@ class ColumnsPage(HeadedPage):
             self.notice.say(f"Choose the {open_box.accessibleName()[0].lower()}{open_box.accessibleName()[1:]}.")
             open_box.setFocus()
             return
-        model, *readers = self.models
         try:
-            model = settled(self._preview, model)
+            models = tuple(settled(self._preview, one) for one in self.models)
         except Problem as problem:
             self.notice.say(problem.sentence)
             return
-        self.mapped.emit((model, *readers))
+        self.mapped.emit(models)
 
 
 class _Cell(Painted, Label):

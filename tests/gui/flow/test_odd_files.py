@@ -108,9 +108,9 @@ def test_a_reader_in_files_of_usual_names_can_be_judged_too_and_once(window, cas
         (tmp_path / f"{name}.csv").write_text("\n".join([head, *rows]) + "\n")
     window.flow.open_files((tmp_path / "mild.csv", tmp_path / "sharp.csv"))
     page = on("columns")
-    assert "labels that may be of human readers" in page.header.line.text()
-    assert [one.columns for one in page.readers] == [("bed",), ("Dr. Ada",)], "y_pred is the most probable class"
-    next(row for one, row in page.readers.items() if one.columns == ("Dr. Ada",)).box.click()
+    assert "what may be human readers or other models" in page.header.line.text()
+    assert [one.columns for one in page.others] == [("bed",), ("Dr. Ada",)], "y_pred is the most probable class"
+    next(row for one, row in page.others.items() if one.columns == ("Dr. Ada",)).box.click()
     go_on(window)
     on("study")
     go_on(window)
@@ -204,10 +204,10 @@ def test_human_readers_in_the_file_of_a_model_are_judged_too(window, reader_stud
     window.flow.open_files((reader_study,))
     page = on("columns")
     assert page.columns.columns == ("p sick",)
-    assert [one.columns[0] for one in page.readers] == ["Dr. A", "Dr. B"]
+    assert [one.columns[0] for one in page.others] == ["Dr. A", "Dr. B"]
     command = page._command.text()
     assert "--predicted" not in command
-    for row in page.readers.values():
+    for row in page.others.values():
         row.box.click()
     assert page._command.text() == f"{command} --predicted 'Dr. A' --predicted 'Dr. B'"
     options = shlex.split(page._command.text().partition("FILE ")[2])
@@ -220,6 +220,29 @@ def test_human_readers_in_the_file_of_a_model_are_judged_too(window, reader_stud
     assert open_study(str(folder)).digest == words.study.digest
 
 
+def test_several_models_in_one_file_are_told_apart_and_ticked(window, tmp_path, on, elicit):
+    rng = np.random.default_rng(3)
+    true = rng.integers(2, size=200)
+    nets = [(0.5 + 0.4 * (2 * true - 1) * rng.random(200)).round(3) for _ in range(3)]
+    age = rng.integers(20, 90, 200)
+    rows = [",".join(map(str, row)) for row in zip(np.array(["well", "ill"])[true], *nets, age, strict=True)]
+    path = tmp_path / "risks.csv"
+    path.write_text("\n".join(["outcome,logistic,forest,boosted,age", *rows]) + "\n")
+    window.flow.open_files((path,))
+    page = on("columns")
+    assert page.columns.columns == ("logistic",)
+    assert [one.called for one in page.others] == ["forest", "boosted"], "the age says little of the outcome"
+    next(iter(page.others.values())).box.click()
+    options = shlex.split(page._command.text().partition("FILE ")[2])
+    assert options.count("--columns") == 2
+    page.proceed.click()
+    study = on("study").study
+    assert study.model_names == ("logistic", "forest")
+    folder = tmp_path / "as told"
+    assert elicit("study", "new", folder, "--predictions", path, *options).returncode == 0
+    assert open_study(str(folder)).digest == study.digest
+
+
 def test_cases_that_not_everybody_read_are_left_out_if_the_person_says_so(window, reader_study, on, elicit):
     lines = reader_study.read_text().splitlines()
     lines[5:8] = [re.sub(r"^(\w+,\w+,)\w+", r"\1", line) for line in lines[5:8]]
@@ -227,7 +250,7 @@ def test_cases_that_not_everybody_read_are_left_out_if_the_person_says_so(window
     window.flow.open_files((reader_study,))
     page = on("columns")
     assert page.skip_unread.isHidden(), "it is about readers"
-    for row in page.readers.values():
+    for row in page.others.values():
         row.box.click()
     assert not page.skip_unread.isHidden()
     assert page.skip_unread.box.accessibleDescription() == "Leaves 197 of 200 cases."
