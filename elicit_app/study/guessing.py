@@ -44,6 +44,10 @@ _DEGREES: tuple[tuple[str, ...], ...] = (
 TELLING = 0.6  # share of the pairs of cases that a model orders rightly, at least
 _OF_A_SCORE = 10  # different values, more than codes of classes have
 _OFTEN = 0.05  # of the numbers
+_ANSWERS = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("-1", "1"), ("absent", "present"))
+_GENERIC = ("y", "true", "truth", "label", "labels", "class", "target", "outcome", "event", "result", "status")
+_VERBS = ("is", "was", "has", "had")
+_LONGEST_ASKED = 40
 _ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7}
 _NUMBERED = r"^(\D*?)[\s_-]*(\d+)$|^(.*[a-z])[\s_-]+([ivx]+)$"
 PERCENT = r"^\s*(\S*)\s*%\s*$"
@@ -335,6 +339,24 @@ def _is_of_first(column: str, classes: Sequence[str], truth: list[Any], scores: 
     if any(named):
         return named[0]
     return list(_highest(classes, truth, [scores, -scores])) == [0, 1] and len(scores) == len(truth)
+
+
+def answered_names(classes: Sequence[str], truth: str) -> tuple[str, ...]:
+    """Return names for the classes of a column that answers its own name by yes and no; else the classes.
+
+    >>> answered_names(["no", "yes"], "was_readmitted")
+    ('not readmitted', 'readmitted')
+    >>> answered_names(["0", "1"], "label")
+    ('0', '1')
+    """
+    words = re.split(r"[\s_]+", truth.strip())
+    asked = " ".join(words[1:] if words[0].casefold() in _VERBS else words)
+    asked = asked[:1].lower() + asked[1:] if asked[1:2].islower() else asked
+    answers = next((pair for pair in _ANSWERS if {*pair} == {name.casefold() for name in classes}), None)
+    says_nothing = "_".join(_words(truth)) in _TRUTHS or not {*_words(truth)}.isdisjoint(_GENERIC)
+    if answers is None or says_nothing or not any(map(str.isalpha, asked)) or len(asked) > _LONGEST_ASKED:
+        return tuple(classes)
+    return tuple(asked if name.casefold() == answers[1] else f"not {asked}" for name in classes)
 
 
 def in_grades(classes: Sequence[str]) -> tuple[int, ...] | None:

@@ -14,6 +14,7 @@ import numpy as np
 from elicit_app.problem import Finding, Problem
 from elicit_app.study.first_rows import FirstRows, read_first_rows
 from elicit_app.study.folder import AMOUNTS_FILE, check_study, read_folder, rewrite_folder, write_folder
+from elicit_app.study.guessing import answered_names
 from elicit_app.study.identity import of_same_cases
 from elicit_app.study.model import (
     ColumnMap,
@@ -149,6 +150,8 @@ def study_of(
         columns=_remembered(files, column_maps),
         unread=reads[0].unread,
     )
+    if column_maps[0] is not None:
+        study = replace(study, wording=default_wording(answered_names(classes, column_maps[0].truth)))
     check_study(study)
     return replace(study, notes=(*study.unread_notes, *study.notes))
 

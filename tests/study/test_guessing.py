@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from elicit_app.problem import Problem
+from elicit_app.study import create_study, open_study
 from elicit_app.study.first_rows import read_first_rows
-from elicit_app.study.guessing import in_grades
+from elicit_app.study.guessing import answered_names, in_grades
 from elicit_app.study.mapping import column_map
+from elicit_app.study.model import ColumnMap
 from elicit_app.study.reading import read_predictions
 
 
@@ -75,6 +77,33 @@ def test_groups_of_columns_for_the_same_classes_are_other_models(tmp_path):
     first_rows = read_first_rows(path)
     assert first_rows.guess.called == "lenet"
     assert [one.called for one in first_rows.likely_models] == ["vit"], "counts are no probabilities"
+
+
+@pytest.mark.parametrize(
+    ("classes", "truth", "names"),
+    [
+        (("no", "yes"), "readmitted", ("not readmitted", "readmitted")),
+        (("Yes", "No"), "Died within 30 days", ("died within 30 days", "not died within 30 days")),
+        (("0", "1"), "is_malignant", ("not malignant", "malignant")),
+        (("0", "1"), "ARDS", ("not ARDS", "ARDS")),
+        (("0", "1"), "is", ("0", "1")),
+        (("0", "1"), "y_true", ("0", "1")),
+        (("no", "yes"), "true label", ("no", "yes")),
+        (("0", "1", "2"), "grade", ("0", "1", "2")),
+        (("benign", "malignant"), "biopsy", ("benign", "malignant")),
+    ],
+)
+def test_a_column_that_asks_by_its_name_names_its_answers(classes, truth, names):
+    assert answered_names(classes, truth) == names
+
+
+def test_a_study_of_such_a_column_reads_like_it(tmp_path):
+    true, well = predicted()
+    path = write_csv(tmp_path / "r.csv", "readmitted,risk", np.where(true == "well", "yes", "no"), well)
+    study = create_study(tmp_path / "made", [path], columns=ColumnMap("readmitted", ("no", "yes"), ("risk",)))
+    assert study.classes == ("no", "yes")
+    assert study.wording.mistake((0, 1)).many == "not readmitted cases called readmitted"
+    assert open_study(str(tmp_path / "made")).wording == study.wording
 
 
 def test_numbers_may_stand_between_spaces(tmp_path):
