@@ -48,6 +48,7 @@ _WEIGHTS = ("sample_weight", "sample_weights", "weight", "weights")
 _SPLIT = {"split", "set", "subset", "partition", "dataset", "data_set", "fold", "phase", "usage", "role"}
 _TRAINING = {"train", "training"}
 FIRST_CASES = 50_000
+_MOST_WITHIN_A_CASE = 20
 """Rows of a file that are looked at for what its other columns tell."""
 _MOST_BYTES_BY_CASE = 2**29  # of a file; in a larger one, what names the cases might be their pictures, as text
 MOST_NUMBERS = 64_000_000
@@ -245,7 +246,7 @@ def read_predictions(
     told = [(cases, column) for cases, column in found if cases is not None and tell_cases(column, cases)]
     notes = (*weight_notes(file.table.path, file.weights), *rescaling_notes(file.table.path, check.rescaled))
     notes += file_notes(file)
-    notes += () if told or people is not None else repeats_notes(file.table.path, file.case_column, found[0][0])
+    notes += () if told or people is not None else repeats_notes(file, found[0][0])
     cases, case_column = told[0] if told else (None, "")
     if people is not None and not are_several_of_one(people):
         people = None
@@ -333,14 +334,33 @@ def _training_notes(file: PredictionsFile) -> tuple[str, ...]:
     return ()
 
 
-def repeats_notes(path: Path, column: str, cases: NDArray[np.int64] | None) -> tuple[str, ...]:
+def repeats_notes(file: PredictionsFile, cases: NDArray[np.int64] | None) -> tuple[str, ...]:
     """Return a note if a column of a file tells that several rows are of the same case."""
     different = 0 if cases is None else repeated_cases(cases)
     if cases is None or not different:
         return ()
-    told = f"by the column {column} the first {len(cases):,} rows are of {different:,} cases"
+    told = f"by the column {file.case_column} the first {len(cases):,} rows are of {different:,} cases"
     remedy = "Leave one row a case or, to draw cases with all their rows, call the column person_id."
-    return (f"{path.name}: {told}. Every row counts as a case of its own, which makes a result too sure. {remedy}",)
+    apart = _column_within_cases(file.source, cases)
+    if apart is not None:
+        name, values = apart
+        split = f"If {name} says which model or reader ({listed(values, 3)}), write a file for each."
+        remedy = f"{split} If not, {remedy[0].lower()}{remedy[1:]}"
+    name = file.table.path.name
+    return (f"{name}: {told}. Every row counts as a case of its own, which makes a result too sure. {remedy}",)
+
+
+def _column_within_cases(table: Table, cases: NDArray[np.int64]) -> tuple[str, list[str]] | None:
+    """Return the first column with another value in every row of a case, and its few values."""
+    for at, name in enumerate(table.columns):
+        if name in table.nested:
+            continue
+        values = [str(value) for frame in table.frames([at], 0, len(cases)) for value in frame[:, 0]]
+        names, codes = np.unique(values, return_inverse=True)
+        of_rows = len(values) == len(cases) and 2 <= len(names) <= _MOST_WITHIN_A_CASE
+        if of_rows and len(np.unique(cases * len(names) + codes)) == len(cases):
+            return name.strip(), names.tolist()
+    return None
 
 
 def look_alike_notes(classes: Sequence[str]) -> Iterator[str]:

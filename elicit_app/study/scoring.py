@@ -283,7 +283,7 @@ def _batches(rows: ModelRows, metric: ElicitedMetric, tally: ModelTally, advance
 def _notes_on_cases(piece: Piece, classes: Sequence[str]) -> tuple[str, ...]:
     """Return notes on first rows that repeat cases, or on which models were trained."""
     file = piece.opened(classes, by_case=True)
-    known = () if file.person_column else repeats_notes(piece.path, file.case_column, file.first_cases(FIRST_CASES))
+    known = () if file.person_column else repeats_notes(file, file.first_cases(FIRST_CASES))
     return (*file_notes(file), *known)
 
 

@@ -155,6 +155,12 @@ def test_rows_that_repeat_cases_are_pointed_out(tmp_path, column):
     assert note.startswith(
         f"m.csv: by the column {column} the first 60 rows are of 20 cases. Every row counts as a case"
     )
+    assert note.endswith(
+        "too sure. Leave one row a case or, to draw cases with all their rows, call the column person_id."
+    )
+    nets, wards = [("vit", "resnet", "lenet")[number // 20] for number in range(N)], ["A", "B"] * (N // 2)
+    (note,) = notes(ward=wards, net=nets, **{column: [number % 20 for number in range(N)]})
+    assert "If net says which model or reader (“lenet”, “resnet”, “vit”), write a file for each. If not, leave" in note
     assert notes(**{column: range(N)}) == ()
     assert notes(**{column: [number % 2 for number in range(N)]}) == (), "the folders of the images, say"
     (note,) = notes(person_id=[number % 20 for number in range(N)], **{column: [number % 20 for number in range(N)]})
