@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
@@ -37,6 +38,14 @@ PredictedOption = Annotated[
         "given several times. Files without it are read like the others.",
     ),
 ]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="COLUMN",
+        help="The column that says which model or reader gave a row, where a file has a row for each and every case.",
+    ),
+]
 SkipUnreadOption = Annotated[
     bool,
     typer.Option(
@@ -55,6 +64,7 @@ class ColumnOptions(NamedTuple):
     predicted: tuple[str, ...] = ()
     logits: bool = False
     skip_unread: bool = False
+    model: str | None = None
 
     def refuse(self, reason: str) -> None:
         """Refuse any of these options."""
@@ -99,7 +109,27 @@ def models_in(
             groups = own or stated[:1] or [()]  # if none of them is here, reading the first says so
             found += [(first_rows.path, read(columns=pairs, logits=options.logits)) for pairs in groups]
         found += [(first_rows.path, read(predicted=name, skip_unread=options.skip_unread)) for name in decided]
+    if options.model is not None:
+        found = _of_each_model(found, options.model)
     return [path for path, _ in found], [one for _, one in found]
+
+
+def _of_each_model(found: Sequence[tuple[Path, ColumnMap | None]], column: str) -> list[tuple[Path, ColumnMap | None]]:
+    """Return a map for each model that a column of its file names; files without the column stay as they are."""
+    from elicit_app.study.first_rows import read_first_rows
+
+    looks = {file: read_first_rows(file) for file, _ in found}
+    if not any(column in first_rows.columns for first_rows in looks.values()):
+        raise typer.BadParameter(f"no file has a column “{column}”.", param_hint="--model")
+    each: list[tuple[Path, ColumnMap | None]] = []
+    for file, one in found:
+        first_rows = looks[file]
+        columns = one or first_rows.guess
+        if columns is None or column not in first_rows.columns:
+            each.append((file, one))
+        else:
+            each += [(file, own) for own in first_rows.of_each_model(columns, column)]
+    return each
 
 
 def require_usual_columns(
@@ -133,7 +163,7 @@ def notes_on_others(files: Sequence[Path], options: ColumnOptions) -> list[str]:
             looked_at = read_first_rows(file) if has_further_columns(file) else None
         except Problem:  # of columns that the study does without
             continue
-        others = "" if looked_at is None else _of_others(looked_at, stated=bool(options.columns))
+        others = "" if looked_at is None else _of_others(looked_at, stated=bool(options.columns or options.model))
         notes += [f"{file.name}: {others}."] if others else []
     return notes
 
@@ -146,8 +176,12 @@ def _of_others(first_rows: FirstRows, *, stated: bool = False) -> str:
     if models and first_rows.fits and first_rows.guess is not None:
         models = (first_rows.guess, *models)  # which is left out if others are named
     kinds = (first_rows.likely_readers, "labels of human readers"), (models, "scores of other models")
-    told = ((" ".join(map(option_of_model, found)), what) for found, what in kinds if found)
-    return "; ".join(f"{options} would judge, too, what may be {what}" for options, what in told)
+    told = [(" ".join(map(option_of_model, found)), what) for found, what in kinds if found]
+    said = [f"{options} would judge, too, what may be {what}" for options, what in told]
+    if (model := first_rows.model_column) is not None and not stated:
+        names = listed(list(first_rows.values[model]), 3)
+        said.append(f"--model {shlex.quote(model)} would tell apart {names}, if these are models or readers")
+    return "; ".join(said)
 
 
 def _pairs(text: str) -> tuple[tuple[str, str], ...]:

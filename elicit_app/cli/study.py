@@ -13,6 +13,7 @@ from elicit_app.cli.columns import (
     ColumnOptions,
     ColumnsOption,
     LogitsOption,
+    ModelOption,
     PredictedOption,
     SkipUnreadOption,
     TruthOption,
@@ -92,6 +93,7 @@ def new(
     ] = None,
     truth: TruthOption = None,
     columns: ColumnsOption = None,
+    model: ModelOption = None,
     predicted: PredictedOption = None,
     logits: LogitsOption = False,
     skip_unread: SkipUnreadOption = False,
@@ -114,7 +116,7 @@ def new(
     files = [*(predictions or []), *(more or [])]
     if not files:
         raise typer.BadParameter("name at least one predictions file.", param_hint="--predictions")
-    options = ColumnOptions(truth, tuple(columns or ()), tuple(predicted or ()), logits=logits, skip_unread=skip_unread)
+    options = ColumnOptions(truth, tuple(columns or ()), tuple(predicted or ()), logits, skip_unread, model)
     if skip_unread and not predicted:
         raise typer.BadParameter("name the columns of the readers with --predicted.", param_hint="--skip-unread")
     if is_of_amounts(files[0]):
@@ -154,6 +156,7 @@ def change(
     remove: Annotated[list[str] | None, typer.Option("--remove", metavar="NAME", help="Take a model out.")] = None,
     truth: TruthOption = None,
     columns: ColumnsOption = None,
+    model: ModelOption = None,
     predicted: PredictedOption = None,
     logits: LogitsOption = False,
 ) -> None:
@@ -164,7 +167,7 @@ def change(
 
     opened, options = (
         open_study(study),
-        ColumnOptions(truth, tuple(columns or ()), tuple(predicted or ()), logits=logits),
+        ColumnOptions(truth, tuple(columns or ()), tuple(predicted or ()), logits=logits, model=model),
     )
     own_folder(opened)  # before anything is said about the files
     if not add:

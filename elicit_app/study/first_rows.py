@@ -26,6 +26,7 @@ from elicit_app.study.guessing import (
     numbers_in,
     share_in_order,
 )
+from elicit_app.study.identity import case_column, row_column
 from elicit_app.study.model import MOST_CLASSES, ColumnMap
 from elicit_app.study.tables import (
     LONGEST_CELL,
@@ -41,6 +42,7 @@ from metrics.inputs.labels import label_text
 
 SHOWN_ROWS = 5
 _SLIGHT = 0.2
+_MOST_WITHIN_A_CASE = 20
 _LOOKED_AT_ROWS = 20_000
 
 
@@ -60,6 +62,7 @@ class FirstRows:
     numbers: Scores = field(repr=False, compare=False)  # of the columns that may hold scores
     # for each column that may hold labels, the rows without one, from 0
     empty: dict[str, frozenset[int]] = field(repr=False, compare=False)
+    _models: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)  # that a column names
 
     def guess_with(self, truth: str) -> ColumnMap | None:
         """Return the apparent meaning of the columns, given that `truth` is the true class."""
@@ -101,8 +104,37 @@ class FirstRows:
         alike = (group for group in groups if kind_of([self.numbers[name] for name in group]) == kind)
         return tuple(replace(columns, columns=group) for group in alike)
 
+    @cached_property
+    def model_column(self) -> str | None:
+        """The first column with another value in each row of a case, as models or readers give them; None without."""
+        cases = self._cases
+        if len(set(cases)) == len(cases):
+            return None
+        few = (name for name, values in self.values.items() if len(values) <= _MOST_WITHIN_A_CASE)
+        pairs = ((name, {*zip(cases, map(str, self.filled[name]), strict=False)}) for name in few)
+        return next((name for name, found in pairs if len(found) == len(cases) == len(self.filled[name])), None)
+
+    @cached_property
+    def _cases(self) -> list[str]:
+        """The case of each row, by the column that seems to name it; empty without one."""
+        column = case_column(self.columns) or row_column(self.columns)
+        return [] if column is None else [*map(str, self.filled[column])]
+
+    def of_each_model(self, columns: ColumnMap, named_by: str) -> tuple[ColumnMap, ...]:
+        """Return a map for the rows of each model that a column names, in the whole file."""
+        if named_by not in self._models:
+            table = open_table(self.path)
+            at = [name.strip() for name in table.columns].index(named_by)
+            cells = (frame.to_series().unique().drop_nulls() for frame in table.frames([at], 0, None))
+            self._models[named_by] = tuple(filter(None, in_order(value for some in cells for value in some)))
+        return tuple(replace(columns, only=(named_by, name)) for name in self._models[named_by])
+
     def cases_read(self, models: Iterable[ColumnMap]) -> tuple[int, int]:
-        """Return the number of cases to which all columns of labels give one, and that of all cases looked at."""
+        """Return the number of cases which all models have, or to which all columns of labels give one, and of all."""
+        models = [*models]
+        if models[0].only is not None and self.model_column == models[0].only[0]:
+            rows = Counter(self._cases)
+            return sum(n == len(self.values[self.model_column]) for n in rows.values()), len(rows)
         readers = [one for one in models if one.kind == "labels"]
         truth = readers[0].truth if readers else TRUTH
         unread = frozenset[int]().union(*(self.empty.get(one.columns[0], ()) for one in readers if one.columns))
@@ -112,7 +144,8 @@ class FirstRows:
     @cached_property
     def to_ask(self) -> bool:
         """Whether the meaning of the columns must be asked: names are unusual, or others stand beside the model."""
-        return bool((self.likely_readers or self.likely_models) if self.fits else self.values)
+        beside = self.likely_readers or self.likely_models or self.model_column
+        return bool(beside if self.fits else self.values)
 
     @property
     def likely_models(self) -> tuple[ColumnMap, ...]:

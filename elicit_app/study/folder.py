@@ -420,7 +420,7 @@ def _document_bytes(study: Study, files: list[str]) -> bytes:
     document = StudyDocument(
         **described, models=models, columns=study.columns, earlier=list(study.earlier), unread=study.unread
     )
-    content = document.model_dump(mode="json", exclude={"columns": {"skip_unread"}})
+    content = document.model_dump(mode="json", exclude={"columns": {"skip_unread", "only"}})
     return (json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 

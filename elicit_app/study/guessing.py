@@ -79,6 +79,8 @@ def guess_with(truth: str, cells: Cells, labels: Labels, numbers: Scores) -> Col
     """Return the apparent meaning of columns if `truth` is the true class; None if it is unclear."""
     classes, names = _each_written_once(labels[truth], cells[truth]), [*cells]
     decided = _named(_DECIDED, labels, other_than=truth)
+    if decided is not None and len(labels[decided]) > len(classes) and {*classes}.isdisjoint(labels[decided]):
+        decided = None  # who decided, and not what
     decided = decided or next((n for n in names if n != truth and set(labels.get(n, ("",))) <= set(classes)), None)
     scored = _score_columns(classes, cells[truth], {name: own for name, own in numbers.items() if name != truth})
     two_said = decided is not None and len({*labels[decided]} & {*classes}) == 2

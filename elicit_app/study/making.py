@@ -160,7 +160,7 @@ def _remembered(files: Sequence[Path], columns: Sequence[ColumnMap | None]) -> C
     """Return the map that further files are expected to have: the first that is not of a reader beside a model."""
     pairs = zip(files, columns, strict=True)
     found = (one for file, one in pairs if one is not None and not _stands_beside(file, one, files))
-    return next((replace(one, skip_unread=False) for one in found), None)
+    return next((replace(one, skip_unread=False, only=None) for one in found), None)
 
 
 def _stands_beside(file: Path, one: ColumnMap, files: Sequence[Path]) -> bool:
@@ -210,10 +210,16 @@ def _read_models(
     later = zip(files[1:], columns[1:], strict=True)
     reads = [first, *(read_predictions(file, labels=first.classes, columns=column_map) for file, column_map in later)]
     if any(one is not None and one.skip_unread for one in columns):
-        reads = read_by_all(files, reads)
-    cases = reads[0].predictions
-    pairs = zip(files[1:], reads[1:], strict=True)
-    return [reads[0], *(in_order_of_first(files[0], cases, file, read) for file, read in pairs)]
+        one_table = len(set(files)) == 1 and all(one is None or one.only is None for one in columns)
+        reads = read_by_all(files, reads, by_row=one_table)
+    first_one, *others = [_rows_of(file, one) for file, one in zip(files, columns, strict=True)]
+    pairs = zip(others, reads[1:], strict=True)
+    return [reads[0], *(in_order_of_first(first_one, reads[0].predictions, file, read) for file, read in pairs)]
+
+
+def _rows_of(file: Path, one: ColumnMap | None) -> Path:
+    """Return what messages call the rows of one model in a file."""
+    return file if one is None or one.only is None else file.with_name(f"{file.name} ({one.called})")
 
 
 def _each_reader_once(
@@ -227,7 +233,7 @@ def _each_reader_once(
     kept = []
     for file, one, read in zip(files, columns, reads, strict=True):
         if one is not None and _stands_beside(file, one, files):
-            (reader,), decided = one.columns, read.predictions.y_proba
+            reader, decided = one.called, read.predictions.y_proba
             if reader in decided_by and np.array_equal(decided_by[reader], decided):
                 continue
             decided_by[reader] = decided
@@ -238,7 +244,7 @@ def _each_reader_once(
 def _label_notes(reads: Sequence[ReadPredictions]) -> tuple[str, ...]:
     """Return a note on the columns that hold decided labels."""
     columns: dict[str, list[str]] = {}
-    for column, file in filter(None, (read.decided for read in reads)):
+    for column, file in dict.fromkeys(filter(None, (read.decided for read in reads))):
         columns.setdefault(file, []).append(column)
     what = series([f"{series(found)} of {file}" for file, found in columns.items()])
     if sum(map(len, columns.values())) > 1:

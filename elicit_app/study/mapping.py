@@ -148,7 +148,8 @@ def as_options(*models: ColumnMap) -> str:
     >>> as_options(ColumnMap("label", ("cat", "dog"), ("s cat", "s dog"), "logits"))
     "--truth label --columns 'cat=s cat,dog=s dog' --logits"
     """
-    options = [f"--truth {shlex.quote(models[0].truth)}", *map(option_of_model, models)]
+    options = [f"--truth {shlex.quote(models[0].truth)}", *dict.fromkeys(map(option_of_model, models))]
+    options += [f"--model {shlex.quote(models[0].only[0])}"] if models[0].only is not None else []
     options += ["--logits"] if any(one.kind == "logits" for one in models) else []
     options += ["--skip-unread"] if any(one.skip_unread for one in models) else []
     return " ".join(options)
@@ -199,12 +200,16 @@ class MappedTable(Table):
         self.remedy_of_empty = _REMEDY_OF_NO_LABEL if columns.kind == "labels" else ""
         self.columns = (TRUTH, *(PROBABILITY + name for name in columns.classes))
         names = [name.strip() for name in table.columns]
-        missing = [name for name in (columns.truth, *columns.columns) if name not in names]
+        named = (columns.truth, *columns.columns, *(columns.only or ())[:1])
+        missing = [name for name in named if name not in names]
         if missing:
             remedy = f"The columns are {listed(names, 8)}."
             raise file_problem(self.path, Finding(f"There is no column {listed(missing)}", remedy))
         self.columns = (*self.columns, *identities)
-        used = (columns.truth, *columns.columns, *identities)
+        used = [columns.truth, *columns.columns, *identities]
+        if columns.only is not None:
+            used.append(columns.only[0])
+            self.blank_lines = True  # rows of other models are left blank
         self._places = [names.index(name) for name in used]
         self._index = ClassIndex(columns.classes)
 
@@ -213,10 +218,20 @@ class MappedTable(Table):
         row = start
         for frame in self._table.frames(self._places, start, stop):
             truth, *given = frame.get_columns()
+            model = None if self._map.only is None else given.pop()
             identities = [given.pop().alias(f"identity {number}") for number in range(self._n_identities)][::-1]
             made = self._one_hot(given[0], row) if self._map.kind == "labels" else self._probabilities(given, row)
-            yield made.insert_column(0, truth.alias("0")).with_columns(identities)[:, list(wanted)]
+            whole = made.insert_column(0, truth.alias("0")).with_columns(identities)[:, list(wanted)]
+            yield whole if model is None else self._of_one_model(whole, model)
             row += frame.height
+
+    def _of_one_model(self, frame: pl.DataFrame, model: pl.Series) -> pl.DataFrame:
+        """Return a frame with blank rows where `model` is not the one whose rows are read."""
+        import polars as pl
+
+        _, wanted = self._map.only or ("", "")
+        own = model.is_in([value for value in model.unique().drop_nulls() if cell_label(value) == wanted])
+        return frame.with_columns(pl.when(own).then(pl.all()))
 
     def row_fault(self, row: int) -> str | None:
         """Return the fault in the shape of a row; see `tables.Table`."""

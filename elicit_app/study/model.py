@@ -79,10 +79,14 @@ class ColumnMap:
     kind: Literal["probabilities", "percentages", "logits", "labels"] = "probabilities"
     # whether a case without a label was not read, and is left out for all models; further files must say so themselves
     skip_unread: bool = False
+    # a column and its value in the rows of this model, where a file has a row for each model and case
+    only: tuple[str, str] | None = None
 
     @property
     def called(self) -> str:
-        """Return the words that the names of all columns have: "net" if they are "net_cat" and "net_dog"."""
+        """Return what names the model: the words in the names of all columns ("net_cat", "net_dog"), or its rows."""
+        if self.only is not None:
+            return self.only[1]
         first, *others = [re.split(r"[\W_]+", name) for name in self.columns]
         common = [word for word in first if all(word in words for words in others)]
         return (" ".join(common) if others else "") or self.columns[0]

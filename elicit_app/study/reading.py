@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
 from elicit_app.study.checking import SUM_RANGE, Batch, RowCheck, require_comparable
-from elicit_app.study.first_rows import hold_labels_alone
+from elicit_app.study.first_rows import hold_labels_alone, read_first_rows
 from elicit_app.study.identity import (
     PERSON,
     case_column,
@@ -48,7 +48,6 @@ _WEIGHTS = ("sample_weight", "sample_weights", "weight", "weights")
 _SPLIT = {"split", "set", "subset", "partition", "dataset", "data_set", "fold", "phase", "usage", "role"}
 _TRAINING = {"train", "training"}
 FIRST_CASES = 50_000
-_MOST_WITHIN_A_CASE = 20
 """Rows of a file that are looked at for what its other columns tell."""
 _MOST_BYTES_BY_CASE = 2**29  # of a file; in a larger one, what names the cases might be their pictures, as text
 MOST_NUMBERS = 64_000_000
@@ -178,7 +177,7 @@ def open_predictions(
     if classes and columns is not None and columns.kind == "labels":
         by_number = numbers_only(_first_labels(table, columns), classes)
         columns = replace(columns, classes=_numbered(len(classes)) if by_number else tuple(classes))
-    used = () if columns is None else (columns.truth, *columns.columns)
+    used = () if columns is None else (columns.truth, *columns.columns, *(columns.only or ())[:1])
     others = [name.strip() if name.strip() not in used and name not in table.nested else "" for name in table.columns]
     weights = weight_column(others)
     by_case = by_case and table.path.stat().st_size <= _MOST_BYTES_BY_CASE
@@ -341,26 +340,12 @@ def repeats_notes(file: PredictionsFile, cases: NDArray[np.int64] | None) -> tup
         return ()
     told = f"by the column {file.case_column} the first {len(cases):,} rows are of {different:,} cases"
     remedy = "Leave one row a case or, to draw cases with all their rows, call the column person_id."
-    apart = _column_within_cases(file.source, cases)
-    if apart is not None:
-        name, values = apart
-        split = f"If {name} says which model or reader ({listed(values, 3)}), write a file for each."
+    name, looked_at = file.table.path.name, read_first_rows(file.table.path)
+    if (model := looked_at.model_column) is not None:
+        which = f"If {model} says which model or reader ({listed(list(looked_at.values[model]), 3)})"
+        split = f"{which}, make a study with --model {model}, or write a file for each."
         remedy = f"{split} If not, {remedy[0].lower()}{remedy[1:]}"
-    name = file.table.path.name
     return (f"{name}: {told}. Every row counts as a case of its own, which makes a result too sure. {remedy}",)
-
-
-def _column_within_cases(table: Table, cases: NDArray[np.int64]) -> tuple[str, list[str]] | None:
-    """Return the first column with another value in every row of a case, and its few values."""
-    for at, name in enumerate(table.columns):
-        if name in table.nested:
-            continue
-        values = [str(value) for frame in table.frames([at], 0, len(cases)) for value in frame[:, 0]]
-        names, codes = np.unique(values, return_inverse=True)
-        of_rows = len(values) == len(cases) and 2 <= len(names) <= _MOST_WITHIN_A_CASE
-        if of_rows and len(np.unique(cases * len(names) + codes)) == len(cases):
-            return name.strip(), names.tolist()
-    return None
 
 
 def look_alike_notes(classes: Sequence[str]) -> Iterator[str]:

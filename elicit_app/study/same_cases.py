@@ -16,13 +16,12 @@ from elicit_app.study.reading import ReadPredictions
 from metrics.text import counted
 
 
-def read_by_all(files: Sequence[Path], reads: Sequence[ReadPredictions]) -> list[ReadPredictions]:
+def read_by_all(files: Sequence[Path], reads: Sequence[ReadPredictions], *, by_row: bool) -> list[ReadPredictions]:
     """Return what was read of each file, restricted to the cases that all of them have, in the order of the first.
 
-    Cases are known by a column that names them or, in one file, by their rows. `unread` is then the number of all that
+    Cases are known by a column that names them or, in one table, `by_row`. `unread` is then the number of all that
     were left out. Raises Problem if neither is given, or too few cases are left to compare.
     """
-    by_row = len(set(files)) == 1
     known = [cases for read in reads if (cases := read.rows if by_row else read.predictions.cases) is not None]
     if len(known) < len(reads):
         fault = "tell which cases not everybody read: name each case in a column like case_id, the same in every file"

@@ -17,7 +17,7 @@ from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.painting import Label, Painted, annotate, write
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_grid, in_row
-from elicit_app.problem import Problem, first_of, shortened
+from elicit_app.problem import Problem, first_of, listed, shortened
 from elicit_app.study.first_rows import FirstRows
 from elicit_app.study.identity import case_column, person_column
 from elicit_app.study.mapping import as_options, settled
@@ -57,6 +57,7 @@ class ColumnsPage(HeadedPage):
         self.boxes: list[ListBox] = []
         self._group = QButtonGroup(self)
         self.others: dict[ColumnMap, CheckRow] = {}  # further columns that may be judged too
+        self.by_model = CheckRow("")
         self.skip_unread = CheckRow(_SKIP_UNREAD)
         self._rows, self._also, self._first = Block(), Block(), Block()
         self._command = Label(role=theme.Role.NOTE, ink=theme.INK2)
@@ -74,7 +75,7 @@ class ColumnsPage(HeadedPage):
             self._group.addButton(row.radio)
             what.column.addWidget(row)
         which = Section("Which column belongs to which class?")
-        fill(which.column, self._rows, self._also, self.skip_unread)
+        fill(which.column, self._rows, self._also, self.by_model, self.skip_unread)
         top = Qt.AlignmentFlag.AlignTop
         self.body.addLayout(in_row((what, 1, top), (which, 1, top), spacing=theme.L, stacks="narrow"))
         first = Section("The first rows of the file")
@@ -84,7 +85,8 @@ class ColumnsPage(HeadedPage):
 
     def _connect(self) -> None:
         self.truth.currentIndexChanged.connect(self._truth_changed)
-        self.skip_unread.box.toggled.connect(self._show_first_rows)
+        for row in (self.by_model, self.skip_unread):
+            row.box.toggled.connect(self._show_first_rows)
         self._group.buttonToggled.connect(lambda _, checked: self._lay_rows() if checked else None)
         bind(self, self._proceed, *CTRL_ENTER)
 
@@ -113,7 +115,15 @@ class ColumnsPage(HeadedPage):
         guess = given[0] if given else preview.guess
         if guess is not None:
             self.truth.setCurrentText(guess.truth)
-        partly = any(preview.empty.values())
+        partly, model = any(preview.empty.values()), preview.model_column
+        self.by_model.setVisible(model is not None)
+        self.by_model.box.setChecked(any(one.only for one in given) if given else model is not None)
+        if model is not None:
+            names = listed(list(preview.values[model]), 3)
+            self.by_model.say(f"The column “{model}” says which model or reader", f"Each case has a row for {names}.")
+        if model is not None and guess is not None:
+            read, cases = preview.cases_read(preview.of_each_model(guess, model))
+            partly |= read < cases
         self.skip_unread.box.setChecked(any(one.skip_unread for one in given) if given else partly)
         self._preview = preview
         what = "is a guess; change what is wrong" if guess else "is unclear: choose the column of each class"
@@ -191,7 +201,9 @@ class ColumnsPage(HeadedPage):
     def models(self) -> tuple[ColumnMap, ...]:
         """Return the maps of all models in the file that are to be judged."""
         found = (self.columns, *(one for one, row in self.others.items() if row.box.isChecked()))
-        skips = self.skip_unread.box.isChecked()
+        skips, look = self.skip_unread.box.isChecked(), self._preview
+        if look is not None and look.model_column is not None and self.by_model.box.isChecked():
+            found = tuple(own for one in found for own in look.of_each_model(one, look.model_column))
         return tuple(replace(one, skip_unread=skips and one.kind == "labels") for one in found)
 
     @staticmethod
@@ -213,7 +225,7 @@ class ColumnsPage(HeadedPage):
         # Of several files of labels, one without an empty cell may lack cases of another.
         self.skip_unread.setVisible(meant.kind == "labels" or read < cases)
         self.skip_unread.say(_SKIP_UNREAD, f"Leaves {read:,} of {cases:,} cases." if read < cases else "")
-        roles = {meant.truth: "true class"}
+        roles = {meant.truth: "true class", **({meant.only[0]: "which model"} if meant.only is not None else {})}
         named = ("predicted class",) if meant.kind == "labels" else self._classes
         chosen = (box.currentData() for box in self.boxes)
         roles |= {column: name for name, column in zip(named, chosen, strict=True) if column is not None}
