@@ -43,6 +43,7 @@ _DEGREES: tuple[tuple[str, ...], ...] = (
 )
 TELLING = 0.6  # share of the pairs of cases that a model orders rightly, at least
 _OF_A_SCORE = 10  # different values, more than codes of classes have
+_LONGEST_SCALE = 10
 _OFTEN = 0.05  # of the numbers
 _ANSWERS = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("-1", "1"), ("absent", "present"))
 _GENERIC = ("y", "true", "truth", "label", "labels", "class", "target", "outcome", "event", "result", "status")
@@ -84,8 +85,9 @@ def guess_with(truth: str, cells: Cells, labels: Labels, numbers: Scores) -> Col
     decided = decided or next((n for n in names if n != truth and set(labels.get(n, ("",))) <= set(classes)), None)
     scored = _score_columns(classes, cells[truth], {name: own for name, own in numbers.items() if name != truth})
     two_said = decided is not None and len({*labels[decided]} & {*classes}) == 2
-    if scored is not None and len(scored) == 1 and two_said and are_of_decided(numbers[scored[0]]):
-        scored = None
+    if scored is not None and len(scored) == 1 and two_said:
+        own = numbers[scored[0]]
+        scored = None if are_of_decided(own) or _are_ratings(own) else scored
     if scored is not None:
         if len(scored) == 1 and _is_of_first(scored[0], classes, cells[truth], numbers[scored[0]]):
             # A single column of two classes holds the probability of the second.
@@ -186,12 +188,18 @@ def _is_cut_from_another(labels: Sequence[Any], numbers: Scores) -> bool:
     return not high.all() and any(one.min() > other.max() or other.min() > one.max() for one, other in sides)
 
 
+def _are_ratings(scores: NDArray[np.float64]) -> bool:
+    """Return whether numbers are marks on a scale such as 1 to 5."""
+    return bool((scores == np.round(scores)).all()) and float(np.ptp(scores)) <= _LONGEST_SCALE
+
+
 def _reaches_per_cent(scores: NDArray[np.float64]) -> bool:
-    """Return whether numbers are from 0 to 100 and, unlike a few mistakes among probabilities, often above 1.
+    """Return whether numbers are from 0 to 100 and, unlike ratings and mistakes among probabilities, often above 1.
 
     Raw scores of two classes are of both signs, unless the same class is always decided.
     """
-    return bool(((scores >= 0) & (scores <= 100)).all() and (scores > 1).mean() > _OFTEN)
+    inside = bool(((scores >= 0) & (scores <= 100)).all())
+    return inside and bool((scores > 1).mean() > _OFTEN) and not _are_ratings(scores)
 
 
 def _inside(scores: Sequence[NDArray[np.float64]]) -> bool:

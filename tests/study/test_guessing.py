@@ -56,6 +56,14 @@ def test_a_few_numbers_above_one_are_mistakes_and_both_signs_are_raw_scores(tmp_
     assert read_first_rows(write_csv(tmp_path / "l.csv", "outcome,p", true, 20 * (well - 0.5))).guess.kind == "logits"
 
 
+def test_ratings_are_no_percentages_and_decisions_beside_them_come_first(tmp_path):
+    true, well = predicted()
+    ratings, said = np.ceil(5 * well).astype(int), np.where(well > 0.6, "well", "ill")
+    assert read_first_rows(write_csv(tmp_path / "r.csv", "truth,rating", true, ratings)).guess.kind == "logits"
+    found = read_first_rows(write_csv(tmp_path / "s.csv", "truth,rating,call", true, ratings, said)).guess
+    assert (found.kind, found.columns) == ("labels", ("call",))
+
+
 def test_an_alarm_at_a_limit_of_the_score_is_not_the_truth(tmp_path):
     true, well = predicted()
     event = (true == "well").astype(int)

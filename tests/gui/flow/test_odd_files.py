@@ -243,6 +243,32 @@ def test_several_models_in_one_file_are_told_apart_and_ticked(window, tmp_path, 
     assert open_study(str(folder)).digest == study.digest
 
 
+def test_a_row_for_each_model_and_case_is_told_by_a_tick(window, tmp_path, on, elicit):
+    rng = np.random.default_rng(3)
+    true = rng.integers(2, size=100)
+    rows = [
+        f"i{at:02d},{net},{('well', 'ill')[one]},{0.5 + 0.4 * (2 * one - 1) * rng.random():.3f}"
+        for net in ("vit", "lenet")
+        for at, one in enumerate(true)
+    ]
+    path = tmp_path / "nets.csv"
+    path.write_text("\n".join(["image,net,diagnosis,risk", *rows]) + "\n")
+    window.flow.open_files((path,))
+    page = on("columns")
+    assert page.by_model.box.isChecked()
+    assert page.by_model.box.accessibleDescription() == "Each case has a row for “lenet”, “vit”."
+    assert page.skip_unread.isHidden(), "both have all cases"
+    options = shlex.split(page._command.text().partition("FILE ")[2])
+    assert options[-2:] == ["--model", "net"]
+    page.proceed.click()
+    study = on("study").study
+    assert study.model_names == ("lenet", "vit")
+    assert [len(one.y_true) for one in study.models] == [100, 100]
+    folder = tmp_path / "as told"
+    assert elicit("study", "new", folder, "--predictions", path, *options).returncode == 0
+    assert open_study(str(folder)).digest == study.digest
+
+
 def test_cases_that_not_everybody_read_are_left_out_if_the_person_says_so(window, reader_study, on, elicit):
     lines = reader_study.read_text().splitlines()
     lines[5:8] = [re.sub(r"^(\w+,\w+,)\w+", r"\1", line) for line in lines[5:8]]
