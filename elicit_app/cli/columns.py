@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -110,11 +111,13 @@ def models_in(
             found += [(first_rows.path, read(columns=pairs, logits=options.logits)) for pairs in groups]
         found += [(first_rows.path, read(predicted=name, skip_unread=options.skip_unread)) for name in decided]
     if options.model is not None:
-        found = _of_each_model(found, options.model)
+        found = _of_each_model(found, options.model, skip_unread=options.skip_unread)
     return [path for path, _ in found], [one for _, one in found]
 
 
-def _of_each_model(found: Sequence[tuple[Path, ColumnMap | None]], column: str) -> list[tuple[Path, ColumnMap | None]]:
+def _of_each_model(
+    found: Sequence[tuple[Path, ColumnMap | None]], column: str, *, skip_unread: bool
+) -> list[tuple[Path, ColumnMap | None]]:
     """Return a map for each model that a column of its file names; files without the column stay as they are."""
     from elicit_app.study.first_rows import read_first_rows
 
@@ -128,6 +131,7 @@ def _of_each_model(found: Sequence[tuple[Path, ColumnMap | None]], column: str) 
         if columns is None or column not in first_rows.columns:
             each.append((file, one))
         else:
+            columns = replace(columns, skip_unread=skip_unread)
             each += [(file, own) for own in first_rows.of_each_model(columns, column)]
     return each
 
@@ -178,9 +182,12 @@ def _of_others(first_rows: FirstRows, *, stated: bool = False) -> str:
     kinds = (first_rows.likely_readers, "labels of human readers"), (models, "scores of other models")
     told = [(" ".join(map(option_of_model, found)), what) for found, what in kinds if found]
     said = [f"{options} would judge, too, what may be {what}" for options, what in told]
-    if (model := first_rows.model_column) is not None and not stated:
+    model, guess = first_rows.model_column, first_rows.guess
+    if model is not None and guess is not None and not stated:
+        read, cases = first_rows.cases_read(first_rows.of_each_model(guess, model))
+        option = f"--model {shlex.quote(model)}{' --skip-unread' if read < cases else ''}"
         names = listed(list(first_rows.values[model]), 3)
-        said.append(f"--model {shlex.quote(model)} would tell apart {names}, if these are models or readers")
+        said.append(f"{option} would tell apart {names}, if these are models or readers")
     return "; ".join(said)
 
 

@@ -117,8 +117,9 @@ def new(
     if not files:
         raise typer.BadParameter("name at least one predictions file.", param_hint="--predictions")
     options = ColumnOptions(truth, tuple(columns or ()), tuple(predicted or ()), logits, skip_unread, model)
-    if skip_unread and not predicted:
-        raise typer.BadParameter("name the columns of the readers with --predicted.", param_hint="--skip-unread")
+    if skip_unread and not predicted and model is None:
+        found = "name the columns of the readers with --predicted, or the one that tells them apart with --model."
+        raise typer.BadParameter(found, param_hint="--skip-unread")
     if is_of_amounts(files[0]):
         options.refuse("files of several labels, or of contexts, name their columns themselves.")
         for option, given in (("--labels", labels), ("--purpose", purpose)):

@@ -84,6 +84,15 @@ class TestScores:
         with pytest.raises(Problem, match=r"nets.csv \(vit\) has 39 rows, .*nets.csv \(lenet\) has 40"):
             create_study(tmp_path / "long", [path] * 3, columns=maps(path))
 
+    def test_unless_the_cases_that_not_all_have_are_to_be_left_out(self, tmp_path, elicit):
+        path = write(tmp_path / "nets.csv", [line for net in NETS for line in lines(net, range(net == "vit", N))])
+        done = elicit("study", "new", tmp_path / "made", path)
+        options = done.stderr.partition("it seems to be: ")[2].partition(" would tell apart")[0].replace(";", "")
+        assert options.endswith("--model net --skip-unread")
+        assert elicit("study", "new", tmp_path / "made", path, *shlex.split(options)).returncode == 0
+        study = open_study(str(tmp_path / "made"))
+        assert [len(one.y_true) for one in study.models] == [N - 1] * 3
+
 
 class TestReaders:
     @pytest.fixture

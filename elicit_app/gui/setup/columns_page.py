@@ -204,7 +204,9 @@ class ColumnsPage(HeadedPage):
         skips, look = self.skip_unread.box.isChecked(), self._preview
         if look is not None and look.model_column is not None and self.by_model.box.isChecked():
             found = tuple(own for one in found for own in look.of_each_model(one, look.model_column))
-        return tuple(replace(one, skip_unread=skips and one.kind == "labels") for one in found)
+        return tuple(
+            replace(one, skip_unread=skips and (one.kind == "labels" or one.only is not None)) for one in found
+        )
 
     @staticmethod
     def _choose(box: ListBox, row: int, rows: int, guess: ColumnMap | None) -> None:
