@@ -343,7 +343,7 @@ def repeats_notes(file: PredictionsFile, cases: NDArray[np.int64] | None) -> tup
     name, looked_at = file.table.path.name, read_first_rows(file.table.path)
     if (model := looked_at.model_column) is not None:
         which = f"If {model} says which model or reader ({listed(list(looked_at.values[model]), 3)})"
-        split = f"{which}, make a study with --model {model}, or write a file for each."
+        split = f"{which}, say so when the study is made, or write a file for each."
         remedy = f"{split} If not, {remedy[0].lower()}{remedy[1:]}"
     return (f"{name}: {told}. Every row counts as a case of its own, which makes a result too sure. {remedy}",)
 

@@ -160,7 +160,7 @@ def test_rows_that_repeat_cases_are_pointed_out(tmp_path, column):
     )
     nets, wards = [("vit", "resnet", "lenet")[number // 20] for number in range(N)], ["A", "B"] * (N // 2)
     (note,) = notes(ward=wards, net=nets, **{column: [number % 20 for number in range(N)]})
-    assert "If net says which model or reader (“lenet”, “resnet”, “vit”), write a file for each. If not, leave" in note
+    assert "If net says which model or reader (“lenet”, “resnet”, “vit”), say so when the study is made, or" in note
     assert notes(**{column: range(N)}) == ()
     assert notes(**{column: [number % 2 for number in range(N)]}) == (), "the folders of the images, say"
     (note,) = notes(person_id=[number % 20 for number in range(N)], **{column: [number % 20 for number in range(N)]})

@@ -77,7 +77,7 @@ class TestScores:
 
     def test_without_the_column_that_is_pointed_out(self, table):
         (note,) = read_predictions(table, columns=read_first_rows(table).guess).notes
-        assert "If net says which model or reader (“lenet”, “resnet”, “vit”), make a study with --model net, or" in note
+        assert "If net says which model or reader (“lenet”, “resnet”, “vit”), say so when the study is made, or" in note
 
     def test_a_model_that_lacks_a_case_is_refused(self, tmp_path):
         path = write(tmp_path / "nets.csv", [line for net in NETS for line in lines(net, range(net == "vit", N))])
