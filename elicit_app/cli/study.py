@@ -166,10 +166,8 @@ def change(
     from elicit_app.study.first_rows import read_first_rows
     from elicit_app.study.making import change_models, own_folder
 
-    opened, options = (
-        open_study(study),
-        ColumnOptions(truth, tuple(columns or ()), tuple(predicted or ()), logits=logits, model=model),
-    )
+    opened = open_study(study)
+    options = ColumnOptions(truth, tuple(columns or ()), tuple(predicted or ()), logits=logits, model=model)
     own_folder(opened)  # before anything is said about the files
     if not add:
         options.refuse("it is about files to add; name one with --add.")
