@@ -45,6 +45,10 @@ TELLING = 0.6  # share of the pairs of cases that a model orders rightly, at lea
 _OF_A_SCORE = 10  # different values, more than codes of classes have
 _LONGEST_SCALE = 10
 _OFTEN = 0.05  # of the numbers
+_MODELS = (
+    *("model", "models", "classifier", "algorithm", "method", "net", "network", "learner", "estimator", "system"),
+    *("reader", "rater", "annotator", "observer", "radiologist", "pathologist", "physician", "doctor", "expert"),
+)
 _ANSWERS = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("-1", "1"), ("absent", "present"))
 _GENERIC = ("y", "true", "truth", "label", "labels", "class", "target", "outcome", "event", "result", "status")
 _VERBS = ("is", "was", "has", "had")
@@ -239,6 +243,11 @@ def _numbers_classes(name: str, labels: Labels) -> bool:
 
 def _holds_words(name: str, labels: Labels) -> bool:
     return name in labels and not all(re.fullmatch(r"[-+.\deE]+", value) for value in labels[name])
+
+
+def names_models(column: str) -> bool:
+    """Return whether a column seems to say which model or reader gave a row, by its name."""
+    return not {*_words(column)}.isdisjoint(_MODELS)
 
 
 def _words(name: str) -> tuple[str, ...]:

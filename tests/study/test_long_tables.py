@@ -8,6 +8,7 @@ import pytest
 from elicit_app.problem import Problem
 from elicit_app.study import create_study, open_study
 from elicit_app.study.first_rows import read_first_rows
+from elicit_app.study.guessing import names_models
 from elicit_app.study.mapping import as_options
 from elicit_app.study.model import ColumnMap
 from elicit_app.study.reading import read_predictions
@@ -92,6 +93,16 @@ class TestScores:
         assert elicit("study", "new", tmp_path / "made", path, *shlex.split(options)).returncode == 0
         study = open_study(str(tmp_path / "made"))
         assert [len(one.y_true) for one in study.models] == [N - 1] * 3
+
+
+@pytest.mark.parametrize(("name", "likely"), [("reader_id", True), ("Model", True), ("view", False), ("fold", False)])
+def test_by_its_name_a_column_is_likely_to_say_which_model(tmp_path, name, likely):
+    rows = [f"i{at},{number},{CLASSES[TRUTH[at]]},0.{at + 10}" for number in (1, 2) for at in range(N)]
+    path = write(tmp_path / "rows.csv", rows, f"image,{name},truth,score")
+    first_rows = read_first_rows(path)
+    assert first_rows.model_column == name
+    assert names_models(name) == likely
+    assert [one.called for one in first_rows.of_each_model(first_rows.guess, name)] == ["1", "2"]
 
 
 class TestReaders:

@@ -19,6 +19,7 @@ from elicit_app.gui.elements.painting import Label, Painted, annotate, write
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_grid, in_row
 from elicit_app.problem import Problem, first_of, listed, shortened
 from elicit_app.study.first_rows import FirstRows
+from elicit_app.study.guessing import names_models
 from elicit_app.study.identity import case_column, person_column
 from elicit_app.study.mapping import as_options, settled
 from elicit_app.study.model import ColumnMap
@@ -117,11 +118,12 @@ class ColumnsPage(HeadedPage):
             self.truth.setCurrentText(guess.truth)
         partly, model = any(preview.empty.values()), preview.model_column
         self.by_model.setVisible(model is not None)
-        self.by_model.box.setChecked(any(one.only for one in given) if given else model is not None)
+        named_so = model is not None and names_models(model)
+        self.by_model.box.setChecked(any(one.only for one in given) if given else named_so)
         if model is not None:
             names = listed(list(preview.values[model]), 3)
             self.by_model.say(f"The column “{model}” says which model or reader", f"Each case has a row for {names}.")
-        if model is not None and guess is not None:
+        if model is not None and guess is not None and named_so:
             read, cases = preview.cases_read(preview.of_each_model(guess, model))
             partly |= read < cases
         self.skip_unread.box.setChecked(any(one.skip_unread for one in given) if given else partly)

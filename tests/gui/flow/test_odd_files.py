@@ -255,7 +255,7 @@ def test_a_row_for_each_model_and_case_is_told_by_a_tick(window, tmp_path, on, e
     path.write_text("\n".join(["image,net,diagnosis,risk", *rows]) + "\n")
     window.flow.open_files((path,))
     page = on("columns")
-    assert page.by_model.box.isChecked()
+    assert page.by_model.box.isChecked(), "by the name of its column"
     assert page.by_model.box.accessibleDescription() == "Each case has a row for “lenet”, “vit”."
     assert page.skip_unread.isHidden(), "both have all cases"
     options = shlex.split(page._command.text().partition("FILE ")[2])
