@@ -255,6 +255,9 @@ def _read_odd_columns(path: Path) -> None:
         first_rows.guess_with(truth)
     if first_rows.guess is not None:
         columns = settled(first_rows, first_rows.guess)
+        first_rows.other_models(columns)
+        if (model := first_rows.model_column) is not None:
+            first_rows.cases_read(first_rows.of_each_model(columns, model))
         readers = first_rows.readers(columns)[:2]
         left, cases = first_rows.cases_read(readers)
         models = (columns, *(replace(one, skip_unread=0 < left < cases) for one in readers))

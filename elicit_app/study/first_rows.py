@@ -132,7 +132,7 @@ class FirstRows:
     def cases_read(self, models: Iterable[ColumnMap]) -> tuple[int, int]:
         """Return the number of cases which all models have, or to which all columns of labels give one, and of all."""
         models = [*models]
-        if models[0].only is not None and self.model_column == models[0].only[0]:
+        if models and models[0].only is not None and self.model_column == models[0].only[0]:
             rows = Counter(self._cases)
             return sum(n == len(self.values[self.model_column]) for n in rows.values()), len(rows)
         readers = [one for one in models if one.kind == "labels"]
