@@ -119,7 +119,7 @@ def _of_each_model(
     found: Sequence[tuple[Path, ColumnMap | None]], column: str, *, skip_unread: bool
 ) -> list[tuple[Path, ColumnMap | None]]:
     """Return a map for each model that a column of its file names; files without the column stay as they are."""
-    from elicit_app.study.first_rows import read_first_rows
+    from elicit_app.study.first_rows import MOST_MODELS, read_first_rows
 
     looks = {file: read_first_rows(file) for file, _ in found}
     if not any(column in first_rows.columns for first_rows in looks.values()):
@@ -132,7 +132,13 @@ def _of_each_model(
             each.append((file, one))
         else:
             columns = replace(columns, skip_unread=skip_unread)
-            each += [(file, own) for own in first_rows.of_each_model(columns, column)]
+            models = first_rows.of_each_model(columns, column)
+            if len(models) > MOST_MODELS:
+                said = (
+                    f"“{column}” of {file.name} has {len(models):,} different values; models are at most {MOST_MODELS}."
+                )
+                raise typer.BadParameter(said, param_hint="--model")
+            each += [(file, own) for own in models]
     return each
 
 

@@ -42,7 +42,7 @@ from metrics.inputs.labels import label_text
 
 SHOWN_ROWS = 5
 _SLIGHT = 0.2
-_MOST_WITHIN_A_CASE = 20
+MOST_MODELS = 50  # in one file
 _LOOKED_AT_ROWS = 20_000
 
 
@@ -110,7 +110,7 @@ class FirstRows:
         cases = self._cases
         if len(set(cases)) == len(cases):
             return None
-        few = (name for name, values in self.values.items() if len(values) <= _MOST_WITHIN_A_CASE)
+        few = (name for name, values in self.values.items() if len(values) <= MOST_MODELS)
         pairs = ((name, {*zip(cases, map(str, self.filled[name]), strict=False)}) for name in few)
         return next((name for name, found in pairs if len(found) == len(cases) == len(self.filled[name])), None)
 

@@ -136,3 +136,10 @@ class TestReaders:
         assert done.returncode == 2
         assert "no file has a column “net”" in " ".join(done.stderr.split())
         assert not (tmp_path / "made").exists()
+
+    def test_a_column_of_too_many_values_is_none_of_models(self, tmp_path, elicit):
+        rows = [f"i{at},{at},{CLASSES[at % 2]},0.{at + 10}" for at in range(60)]
+        path = write(tmp_path / "rows.csv", rows, "image,number,truth,score")
+        done = elicit("study", "new", tmp_path / "made", path, "--model", "number")
+        assert done.returncode == 2
+        assert "“number” of rows.csv has 60 different values; models are at most 50." in " ".join(done.stderr.split())
