@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.columns import ColumnOptions, ColumnsOption, LogitsOption, PredictedOption, TruthOption
+from elicit_app.cli.columns import ColumnOptions, ColumnsOption, LogitsOption, ModelOption, PredictedOption, TruthOption
 from elicit_app.cli.output import Commands, Force, TrustedOnly, quoted, repeated, require_new
 from elicit_app.cli.score import PracticeOption, PrevalenceOption, load_metric, read_metric, scores_from_files
 from elicit_app.problem import Problem
@@ -80,6 +80,7 @@ def export(
     out: Annotated[Path | None, typer.Option(help="File to write; by default standard output.")] = None,
     truth: TruthOption = None,
     columns: ColumnsOption = None,
+    model: ModelOption = None,
     predicted: PredictedOption = None,
     logits: LogitsOption = False,
     prevalence: PrevalenceOption = None,
@@ -101,7 +102,7 @@ def export(
         require_new(out, force)
     if predictions and format not in _PAGES:
         raise typer.BadParameter(f"they require --format {' or '.join(_PAGES)}.", param_hint="PREDICTIONS")
-    options = ColumnOptions(truth, tuple(columns or ()), tuple(predicted or ()), logits=logits)
+    options = ColumnOptions(truth, tuple(columns or ()), tuple(predicted or ()), logits=logits, model=model)
     if not predictions:
         options.refuse("it requires predictions.")
         if (prevalence, practice) != (None, None):

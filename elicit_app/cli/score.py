@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.columns import ColumnOptions, ColumnsOption, LogitsOption, PredictedOption, TruthOption, models_in
+from elicit_app.cli.columns import (
+    ColumnOptions,
+    ColumnsOption,
+    LogitsOption,
+    ModelOption,
+    PredictedOption,
+    TruthOption,
+    models_in,
+)
 from elicit_app.cli.output import AsJson, Scheduler, repeated
 from elicit_app.problem import Problem
 
@@ -65,6 +73,7 @@ def score(
     ],
     truth: TruthOption = None,
     columns: ColumnsOption = None,
+    model: ModelOption = None,
     predicted: PredictedOption = None,
     logits: LogitsOption = False,
     prevalence: PrevalenceOption = None,
@@ -111,11 +120,13 @@ def score(
 
     if scheduler is not None and engine != "dask":
         raise typer.BadParameter("it requires --engine dask.", param_hint="--scheduler")
+    if model is not None and engine == "dask":  # whose parts of a file need not hold the same cases of all models
+        raise typer.BadParameter("it requires --engine local.", param_hint="--model")
     from metrics.policies.costs import usual_draws
 
     loaded = load_metric(metric)
     draws = usual_draws(len(loaded.classes)) if draws is None else draws
-    options = ColumnOptions(truth, tuple(columns or ()), tuple(predicted or ()), logits=logits)
+    options = ColumnOptions(truth, tuple(columns or ()), tuple(predicted or ()), logits=logits, model=model)
     if loaded.kind != "confusion":
         options.refuse("files of several labels, or of contexts, name their columns themselves.")
         about_classes = (prevalence, practice, top_k, fail_if_worse_than, scheduler)

@@ -1,5 +1,6 @@
 """Files with a row for each model, or reader, and case: their rows are read as those of several models."""
 
+import json
 import shlex
 
 import numpy as np
@@ -12,6 +13,7 @@ from elicit_app.study.guessing import names_models
 from elicit_app.study.mapping import as_options
 from elicit_app.study.model import ColumnMap
 from elicit_app.study.reading import read_predictions
+from metrics import ElicitedMetric
 
 N, NETS = 40, ("resnet", "vit", "lenet")
 CLASSES = ("cat", "dog")
@@ -103,6 +105,23 @@ def test_by_its_name_a_column_is_likely_to_say_which_model(tmp_path, name, likel
     assert first_rows.model_column == name
     assert names_models(name) == likely
     assert [one.called for one in first_rows.of_each_model(first_rows.guess, name)] == ["1", "2"]
+
+
+def test_scores_are_those_of_the_study(table, tmp_path, elicit):
+    metric = ElicitedMetric.from_cost_matrix(CLASSES, [[0, 1], [8, 0]], name="cost")
+    metric.save(tmp_path / "m.metric.json")
+    options = ["--truth", "truth", "--columns", "dog=score", "--model", "net"]
+    assert elicit("study", "new", tmp_path / "made", table, *options).returncode == 0
+    told = [
+        elicit("score", tmp_path / "m.metric.json", *what, "--draws", "50", "--json").stdout
+        for what in ((table, *options), (tmp_path / "made",))
+    ]
+    costs = [[(one["name"], one["cost_per_population"]) for one in json.loads(text)["policies"]] for text in told]
+    assert costs[0] == costs[1]
+    assert len(costs[0]) > 4
+    on_dask = elicit("score", tmp_path / "m.metric.json", table, *options, "--engine", "dask")
+    assert on_dask.returncode == 2
+    assert "it requires --engine local" in " ".join(on_dask.stderr.split())
 
 
 class TestReaders:
