@@ -289,13 +289,12 @@ def _score_columns(classes: Sequence[str], truth: list[Any], numbers: Scores) ->
 
 def share_in_order(numbers: NDArray[np.float64], truth: Sequence[Any], second: str) -> float:
     """Return in how many pairs of cases of two classes the number is higher for the second: the area under the ROC."""
-    from scipy.stats import rankdata
-
     of_second = np.array([label_text(one) == second for one in truth])
-    n, m = int(of_second.sum()), int((~of_second).sum())
-    if len(numbers) != len(of_second) or not n * m or len(np.unique(numbers)) <= 2:
+    if len(numbers) != len(of_second) or len(np.unique(of_second)) < 2 or len(np.unique(numbers)) <= 2:
         return 0.5
-    return float((rankdata(numbers)[of_second].sum() - n * (n + 1) / 2) / (n * m))
+    from sklearn.metrics import roc_auc_score  # takes a second to load, and most files do not need it
+
+    return float(roc_auc_score(of_second, numbers)) if np.isfinite(numbers).all() else 0.5
 
 
 def named_by_class(classes: Sequence[str], names: Iterable[str]) -> Iterator[tuple[str, ...]]:
