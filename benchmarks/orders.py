@@ -13,7 +13,6 @@ omitted.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import get_args
@@ -25,11 +24,10 @@ from elicitation import opened
 from elicit_app.elicitation import LPM
 from elicit_app.elicitation.belief import ends_of_ratios
 from elicit_app.elicitation.oracles import run
-from elicit_app.elicitation.orders import StatedMistake, StatedOrder, contradicted_orders, may_be_in_order
+from elicit_app.elicitation.orders import StatedMistake, StatedOrder, contradicted_by, may_be_in_order
 from elicit_app.elicitation.pooling import Expert, pooled
-from elicit_app.elicitation.prior import NeverWorse, WeightPrior
-from elicit_app.elicitation.procedure import Procedure
-from elicit_app.elicitation.questions import AnswersFor, Asked, Matrix
+from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.questions import AnswersFor, Matrix
 from elicit_app.registry.entries import procedure_for, setting_of, stated_orders
 from elicit_app.study.model import Study
 from elicit_app.study.opening import open_study
@@ -48,10 +46,9 @@ def contradicted(study: Study, seed: int, wobble: float, *, holds: bool) -> tupl
     named = [StatedMistake(*keys[place]) for place in (smaller, larger)]
     order = StatedOrder(*(named if holds else named[::-1]))
     setting = setting_of("bayes", purpose="costs", seed=seed, never_worse=(order,)).for_person()
-    _, history = run(procedure_for(study, setting), person(log_costs, wobble, rng))
-    free = procedure_for(study, setting.without_orders()).belief(history)
-    assert free is not None
-    found = contradicted_orders(stated_orders(setting, study.classes), (), free, 0.0)
+    told, untold = (procedure_for(study, one) for one in (setting, setting.without_orders()))
+    _, history = run(told, person(log_costs, wobble, rng))
+    found = contradicted_by(history, told, untold, stated_orders(setting, study.classes))
     return bool(found), bool(log_costs[larger] - log_costs[smaller] >= FAR)
 
 
@@ -78,7 +75,8 @@ def ordered(
         belief = procedure.belief(history)
         assert belief is not None
         if one is setting:
-            said = _contradicts(procedure, procedure_for(study, setting.without_orders()), history, orders)
+            untold = procedure_for(study, setting.without_orders())
+            said = bool(contradicted_by(history, procedure, untold, (), orders))
         known += how_well_known(belief.log_weights, log_costs)
     return said, far_off, known
 
@@ -108,17 +106,6 @@ def how_well_known(log_weights: Matrix, log_costs: Matrix) -> list[float]:
     low, high = np.log(ends_of_ratios(log_weights, largest))
     others, truth = np.arange(len(log_costs)) != largest, log_costs - log_costs[largest]
     return [float(((low <= truth) & (truth <= high))[others].mean()), float((high - low)[others].mean())]
-
-
-def _contradicts(told: Procedure, untold: Procedure, history: Sequence[Asked], implied: Sequence[NeverWorse]) -> bool:
-    """Return whether answers are found to contradict the order of the classes that a procedure was told."""
-    belief = untold.belief(history)
-    scores, with_orders = (procedure.predictive_scores(history) for procedure in (untold, told))
-    assert belief is not None
-    assert scores is not None
-    assert with_orders is not None
-    log_odds = float((scores.log_probability - with_orders.log_probability).sum())
-    return bool(contradicted_orders((), implied, belief, log_odds))
 
 
 def report(name: str, found: list[tuple[bool, bool]]) -> None:

@@ -111,22 +111,22 @@ def models_in(
             found += [(first_rows.path, read(columns=pairs, logits=options.logits)) for pairs in groups]
         found += [(first_rows.path, read(predicted=name, skip_unread=options.skip_unread)) for name in decided]
     if options.model is not None:
-        found = _of_each_model(found, options.model, skip_unread=options.skip_unread)
+        found = _of_each_model(found, looks, options.model, skip_unread=options.skip_unread)
     return [path for path, _ in found], [one for _, one in found]
 
 
 def _of_each_model(
-    found: Sequence[tuple[Path, ColumnMap | None]], column: str, *, skip_unread: bool
+    found: Sequence[tuple[Path, ColumnMap | None]], looks: Sequence[FirstRows], column: str, *, skip_unread: bool
 ) -> list[tuple[Path, ColumnMap | None]]:
     """Return a map for each model that a column of its file names; files without the column stay as they are."""
-    from elicit_app.study.first_rows import MOST_MODELS, read_first_rows
+    from elicit_app.study.first_rows import MOST_MODELS
 
-    looks = {file: read_first_rows(file) for file, _ in found}
-    if not any(column in first_rows.columns for first_rows in looks.values()):
+    of_file = {first_rows.path: first_rows for first_rows in looks}
+    if not any(column in first_rows.columns for first_rows in looks):
         raise typer.BadParameter(f"no file has a column “{column}”.", param_hint="--model")
     each: list[tuple[Path, ColumnMap | None]] = []
     for file, one in found:
-        first_rows = looks[file]
+        first_rows = of_file[file]
         columns = one or first_rows.guess
         if columns is None or column not in first_rows.columns:
             each.append((file, one))

@@ -10,7 +10,8 @@ import numpy as np
 
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.prior import STRUCTURED_ABOVE, NeverWorse, WeightPrior
-from elicit_app.elicitation.questions import Family, Matrix
+from elicit_app.elicitation.procedure import Procedure
+from elicit_app.elicitation.questions import Asked, Family, Matrix
 from elicit_app.problem import Problem, WrongOption
 from metrics.elicited.family import family_of, is_fraction
 
@@ -197,6 +198,22 @@ class ContradictedOrder:
     low: float
     high: float
     times_likelier: float | None = None
+
+
+def contradicted_by(
+    history: Sequence[Asked],
+    told: Procedure,
+    untold: Procedure,
+    orders: Sequence[NeverWorse],
+    implied: Sequence[NeverWorse] = (),
+) -> tuple[ContradictedOrder, ...]:
+    """Return the orders that answers contradict, by procedures with a belief that were told them and were not."""
+    belief = untold.belief(history)
+    without, with_orders = (procedure.predictive_scores(history) for procedure in (untold, told))
+    if belief is None or without is None or with_orders is None:
+        return ()
+    log_odds = float((without.log_probability - with_orders.log_probability).sum())
+    return contradicted_orders(orders, implied, belief, log_odds)
 
 
 def contradicted_orders(

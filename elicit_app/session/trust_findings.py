@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from elicit_app.elicitation.agenda import FEWEST_ANSWERS, KNOWN_FACTOR, n_answered, unasked_mistakes
-from elicit_app.elicitation.orders import ContradictedOrder, contradicted_orders
+from elicit_app.elicitation.orders import ContradictedOrder, contradicted_by
 from elicit_app.elicitation.procedure import Outcome, Tolerance
 from elicit_app.elicitation.questions import Asked, Choice, Family
 from elicit_app.problem import first_of
@@ -124,12 +124,7 @@ def orders_contradicted(session: Session) -> Generator[None, None, tuple[Contrad
     history, n_single = session.state.history, len(session.setting.orders)
     for procedure in (told, untold):
         yield from procedure.prepare(history)
-    belief = untold.belief(history)
-    scores, with_orders = (procedure.predictive_scores(history) for procedure in (untold, told))
-    if belief is None or scores is None or with_orders is None:
-        return ()
-    log_odds = float((scores.log_probability - with_orders.log_probability).sum())
-    return contradicted_orders(orders[:n_single], orders[n_single:], belief, log_odds)
+    return contradicted_by(history, told, untold, orders[:n_single], orders[n_single:])
 
 
 def reliance_on_prior(outcome: Outcome, answers: int) -> tuple[str, ...]:

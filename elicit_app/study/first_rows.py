@@ -73,7 +73,7 @@ class FirstRows:
 
         What only repeats the most probable class is none.
         """
-        classes, used = set(columns.classes), {columns.truth, *columns.columns}
+        classes, used = set(columns.classes), columns.names
         names = (name for name, values in self.values.items() if name not in used and set(values) <= classes)
         told = self._most_probable(columns)
         return tuple(
@@ -88,7 +88,7 @@ class FirstRows:
         Their names differ from each other as the given ones do or, for the single column of two classes, their numbers
         are of the same kind and are higher for the second class.
         """
-        used = {columns.truth, *columns.columns}
+        used = {*columns.names}
         scores = [own for name in columns.columns if (own := self.numbers.get(name)) is not None]
         single = len(columns.columns) == 1 and len(columns.classes) == 2
         if columns.kind == "labels" or not (single or len(scores) == len(columns.classes)) or not scores:
@@ -194,7 +194,7 @@ class FirstRows:
 
     def holds(self, columns: ColumnMap) -> bool:
         """Return whether the file has all columns that a map names."""
-        return {columns.truth, *columns.columns} <= set(self.columns)
+        return set(columns.names) <= set(self.columns)
 
     def suits(self, known: ColumnMap) -> bool:
         """Return whether the map of an earlier file says what this one holds; a reader never stands for a model."""

@@ -200,8 +200,7 @@ class MappedTable(Table):
         self.remedy_of_empty = _REMEDY_OF_NO_LABEL if columns.kind == "labels" else ""
         self.columns = (TRUTH, *(PROBABILITY + name for name in columns.classes))
         names = [name.strip() for name in table.columns]
-        named = (columns.truth, *columns.columns, *(columns.only or ())[:1])
-        missing = [name for name in named if name not in names]
+        missing = [name for name in columns.names if name not in names]
         if missing:
             remedy = f"The columns are {listed(names, 8)}."
             raise file_problem(self.path, Finding(f"There is no column {listed(missing)}", remedy))

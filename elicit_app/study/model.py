@@ -83,6 +83,11 @@ class ColumnMap:
     only: tuple[str, str] | None = None
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Return all columns that the map names."""
+        return (self.truth, *self.columns, *(self.only or ())[:1])
+
+    @property
     def called(self) -> str:
         """Return what names the model: the words in the names of all columns ("net_cat", "net_dog"), or its rows."""
         if self.only is not None:

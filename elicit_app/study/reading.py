@@ -177,7 +177,7 @@ def open_predictions(
     if classes and columns is not None and columns.kind == "labels":
         by_number = numbers_only(_first_labels(table, columns), classes)
         columns = replace(columns, classes=_numbered(len(classes)) if by_number else tuple(classes))
-    used = () if columns is None else (columns.truth, *columns.columns, *(columns.only or ())[:1])
+    used = () if columns is None else columns.names
     others = [name.strip() if name.strip() not in used and name not in table.nested else "" for name in table.columns]
     weights = weight_column(others)
     by_case = by_case and table.path.stat().st_size <= _MOST_BYTES_BY_CASE
@@ -340,12 +340,23 @@ def repeats_notes(file: PredictionsFile, cases: NDArray[np.int64] | None) -> tup
         return ()
     told = f"by the column {file.case_column} the first {len(cases):,} rows are of {different:,} cases"
     remedy = "Leave one row a case or, to draw cases with all their rows, call the column person_id."
-    name, looked_at = file.table.path.name, read_first_rows(file.table.path)
-    if (model := looked_at.model_column) is not None:
-        which = f"If {model} says which model or reader ({listed(list(looked_at.values[model]), 3)})"
-        split = f"{which}, say so when the study is made, or write a file for each."
+    if split := _split_by_model(file.table.path):
         remedy = f"{split} If not, {remedy[0].lower()}{remedy[1:]}"
+    name = file.table.path.name
     return (f"{name}: {told}. Every row counts as a case of its own, which makes a result too sure. {remedy}",)
+
+
+def _split_by_model(path: Path) -> str:
+    """Return what to do about a file with a row for each model and case; empty if it does not seem to be one."""
+    try:
+        looked_at = read_first_rows(path)
+    except Problem:  # of columns that nobody needs
+        return ""
+    model = looked_at.model_column
+    if model is None:
+        return ""
+    which = f"If {model} says which model or reader ({listed(list(looked_at.values[model]), 3)})"
+    return f"{which}, say so when the study is made, or write a file for each."
 
 
 def look_alike_notes(classes: Sequence[str]) -> Iterator[str]:

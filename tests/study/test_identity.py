@@ -161,6 +161,10 @@ def test_rows_that_repeat_cases_are_pointed_out(tmp_path, column):
     nets, wards = [("vit", "resnet", "lenet")[number // 20] for number in range(N)], ["A", "B"] * (N // 2)
     (note,) = notes(ward=wards, net=nets, **{column: [number % 20 for number in range(N)]})
     assert "If net says which model or reader (“lenet”, “resnet”, “vit”), say so when the study is made, or" in note
+    path = tmp_path / "m.csv"
+    path.write_text(path.read_text().replace("ward", "net", 1))
+    (note,) = study_of([path], kind="file", name="m").notes
+    assert "If net" not in note, "of two columns of one name, which nobody needs, nothing is said"
     assert notes(**{column: range(N)}) == ()
     assert notes(**{column: [number % 2 for number in range(N)]}) == (), "the folders of the images, say"
     (note,) = notes(person_id=[number % 20 for number in range(N)], **{column: [number % 20 for number in range(N)]})
