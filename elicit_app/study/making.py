@@ -219,7 +219,7 @@ def _read_models(
 
 def _rows_of(file: Path, one: ColumnMap | None) -> Path:
     """Return what messages call the rows of one model in a file."""
-    return file if one is None or one.only is None else file.with_name(f"{file.name} ({one.called})")
+    return file if one is None or one.only is None else Path(f"{file} ({one.called})")
 
 
 def _each_reader_once(
@@ -272,8 +272,9 @@ def distinct_names(
     names = [file.stem for file in files]
     scored = [file for file, one in zip(files, columns, strict=False) if one is None or one.kind != "labels"]
     for at, (file, one) in enumerate(zip(files, columns, strict=False)):
-        beside = one is not None and (_stands_beside(file, one, files) or scored.count(file) > 1)
-        if one is not None and (beside or file.stem in taken) and class_of_column(one.columns[0]) is None:
+        if one is None or (one.only is None and class_of_column(one.columns[0]) is not None):
+            continue  # columns of the usual names say nothing of the model
+        if _stands_beside(file, one, files) or scored.count(file) > 1 or file.stem in taken:
             names[at] = one.called
     for more in ([file.name for file in files], [f"{real_path(file).parent.name}/{file.name}" for file in files]):
         if len(set(names)) == len(names):

@@ -66,6 +66,18 @@ class TestScores:
             np.testing.assert_array_equal(one.y_proba[:, 1], SCORES[name][places])
         assert any("nets.csv (vit): its rows were put in the order of nets.csv (lenet)" in one for one in study.notes)
 
+    def test_columns_may_have_the_usual_names_and_models_a_slash_in_theirs(self, tmp_path):
+        rows = [
+            f"i{at:02d},{net},{CLASSES[TRUTH[at]]},{1 - SCORES[net][at]:.3f},{SCORES[net][at]}"
+            for net in NETS
+            for at in RNG.permutation(N)
+        ]
+        text = "\n".join(rows).replace(",vit,", ",google/vit,")
+        path = write(tmp_path / "nets.csv", [text], "image,net,y_true,proba_cat,proba_dog")
+        study = create_study(tmp_path / "long", [path] * 3, columns=maps(path))
+        assert study.model_names == ("google/vit", "lenet", "resnet")
+        np.testing.assert_array_equal(np.sort(study.models[0].y_proba[:, 1]), np.sort(SCORES["vit"]))
+
     def test_a_fault_is_told_with_its_row_in_the_file(self, table):
         rows = table.read_text().splitlines()
         at = next(at for at, line in enumerate(rows) if line.startswith("i07,vit"))
