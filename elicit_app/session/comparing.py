@@ -11,16 +11,17 @@ import numpy as np
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
 from elicit_app.session.agreement import agreement_of
-from elicit_app.session.disagreement import SAME, Disagreement, MistakeRates, spread_words, widest
+from elicit_app.session.answered_again import only_in_second_round, since_first_round, since_sitting_before
+from elicit_app.session.disagreement import Disagreement, MistakeRates, compared_mistakes, spread_words, widest
 from elicit_app.session.header import study_of
 from elicit_app.session.journal.files import read
 from elicit_app.session.journal.listing import (
     SessionSummary,
-    answered_before,
     finished_experts,
     first_round_of,
     sessions_folder,
     sessions_of,
+    sittings_before,
 )
 from elicit_app.session.one_belief import stated_in
 from elicit_app.session.pooling import (
@@ -38,15 +39,14 @@ from elicit_app.session.scenarios import Scenarios
 from elicit_app.session.sentences import orders_words
 from elicit_app.session.session import Session
 from elicit_app.study.model import Key, Mistake, Study, Wording, default_wording
-from metrics import ElicitedMetric, exchange_rates
+from metrics import ElicitedMetric
 from metrics.elicited.exchange import ExchangeRate
 from metrics.elicited.family import family_of
-from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import OPPOSED, range_of_draws
 from metrics.policies.cases import Practice
 from metrics.policies.judgement import Judgement
 from metrics.policies.recommendation import short_recommendation
-from metrics.text import capitalised, counted, day, in_zone, percent, series, two_digits
+from metrics.text import counted, day, in_zone, percent, series
 
 BY_MEAN = "Pooled by the geometric mean of the ratios: where one expert says 2 and another 8, the pooled ratio is 4."
 IN_ONE_BELIEF = (
@@ -83,7 +83,7 @@ def compare(
     names = numbered_names([expert.name for expert in experts])
     pooled = pooled or pool(sources)
     wording = wording or wording_of(sources[0].metric)
-    mistakes = _mistakes(sources, pooled, wording)
+    mistakes = compared_mistakes(metrics, pooled, wording)
     found = Disagreement.of(mistakes, metrics, pooled, wording)
     mistakes = found.marked(mistakes)
     headline, detail = found.in_words(names, opposed=pooled.quality.provisional == OPPOSED)
@@ -154,15 +154,6 @@ def wording_of(metric: ElicitedMetric) -> Wording:
             stated.name or usual.name, stated.one or usual.one, stated.many or usual.many, stated.consequence
         )
     return plain.with_mistakes(words)
-
-
-def _mistakes(sources: Sequence[Source], pooled: ElicitedMetric, wording: Wording) -> tuple[MistakeRates, ...]:
-    each, of_all = [exchange_rates(source.metric) for source in sources], exchange_rates(pooled)
-    others = sum(not one.is_yardstick for one in of_all)
-    return tuple(
-        MistakeRates(wording.mistake(one.key), tuple(rates[index] for rates in each), pooled=one, among=others)
-        for index, one in enumerate(of_all)
-    )
 
 
 def _in_few_words(names: Sequence[str]) -> str:
@@ -312,6 +303,8 @@ class FinishedExperts:
         Those who have a result.
     first_round : dict of str to Source
         What was learned in the first round from experts who answered again, by the file of their second round.
+    sitting_before : dict of str to Source
+        What was learned in an earlier sitting from experts who answered again in the same round, by their last file.
     notes : tuple of str
         Who was left out and why, and which answers count.
     practice : Practice or None
@@ -321,6 +314,7 @@ class FinishedExperts:
     study: Study
     experts: tuple[Expert, ...]
     first_round: dict[str, Source]
+    sitting_before: dict[str, Source]
     notes: tuple[str, ...]
     practice: Practice | None = None
 
@@ -334,12 +328,17 @@ class FinishedExperts:
         if len(kept) < 2:
             raise Problem(" ".join(["Fewer than two of these experts can be compared.", *notes]))
         compared = [expert for expert in self.experts if expert.source in kept]
-        view = _compared(compared, self.study, notes, self.practice)
-        if not self.first_round:
-            return view
-        before = [self.first_round.get(one.source.name, one.source) for one in compared]
-        closer = since_first_round(view, before, [one.source for one in compared], self.study.wording)
-        return replace(view, notes=(*view.notes, closer)) if closer else view
+        view, wording = _compared(compared, self.study, notes, self.practice), self.study.wording
+        said = [
+            since_sitting_before(one.name, self.sitting_before[one.source.name], one.source, view.pooled, wording)
+            for one in compared
+            if one.source.name in self.sitting_before
+        ]
+        if self.first_round:
+            now = [one.source for one in compared]
+            before = [self.first_round.get(source.name, source) for source in now]
+            said.append(since_first_round(before, now, view.pooled, wording))
+        return replace(view, notes=(*view.notes, *filter(None, said)))
 
 
 def experts_beside(session: Path, advance: Callable[[int, int], object] = lambda done, of: None) -> FinishedExperts:
@@ -365,9 +364,10 @@ def experts_of(
             f"Comparing needs two experts who have finished “{study.title}”; there is {'one' if found else 'none'}. "
             "Let another person answer, then compare."
         )
-    experts, first_round = list[Expert](), dict[str, Source]()
+    experts, first_round, sitting_before = list[Expert](), dict[str, Source](), dict[str, Source]()
     notes = [f"Left out: {named(one)}, answered by a program." for one in _programs(sessions, found)]
     earlier = {one.path: before for one in found if (before := first_round_of(one, sessions)) is not None}
+    again = {one.path: others for one in found if (others := sittings_before(one, sessions))}
     for done, one in enumerate(found, start=1):
         try:
             experts.append(_expert(one, study))
@@ -375,17 +375,20 @@ def experts_of(
             notes.append(f"Left out: {problem.sentence}")
         else:
             if one.path in earlier:
-                first_round[one.path.name] = Source(one.path.name, metric_in(earlier[one.path].path, study))
+                first_round[one.path.name] = _source_of(earlier[one.path], study)
+            if (before := _sitting_before(one, again.get(one.path, ()))) is not None:
+                sitting_before[one.path.name] = _source_of(before, study)
         advance(done, len(found))
     notes += [
-        f"Several sessions are named {name}: the last with enough answers counts."
-        for name in answered_before(sessions, found)
+        f"Several sessions are named {one.expert}: the last with enough answers counts."
+        for one in found
+        if one.path in again
     ]
     if earlier:
         notes.append(f"{len(earlier)} of {len(found)} answered again after seeing the other experts' positions.")
     notes += [only_in_second_round(named(one)) for one in found if one.round > 1 and one.path not in earlier]
     judged, practice, said = _with_one_practice(experts, study, practice)
-    return FinishedExperts(study, judged, first_round, (*study.unread_notes, *notes, *said), practice)
+    return FinishedExperts(study, judged, first_round, sitting_before, (*study.unread_notes, *notes, *said), practice)
 
 
 def _with_one_practice(
@@ -405,45 +408,20 @@ def _with_one_practice(
     return judged, practice, (f"Present practice is {said}.",)
 
 
+def _sitting_before(one: SessionSummary, others: Sequence[SessionSummary]) -> SessionSummary | None:
+    """Return the last of an expert's other sittings with enough answers; a copy that somebody continued is none."""
+    begun = read(one.path).begun
+    return next((other for other in others if other.can_export and read(other.path).begun != begun), None)
+
+
+def _source_of(one: SessionSummary, study: Study) -> Source:
+    return Source(one.path.name, metric_in(one.path, study))
+
+
 def metric_in(path: Path, study: Study) -> ElicitedMetric:
     """Return the metric of a session without its quality, which takes a third of the time of a result."""
     session = Session.open_read_only(path, study)
     return metric_of(session, by_the_yardstick(session.outcome(), study))
-
-
-def only_in_second_round(name: str) -> str:
-    """Return what to do if an expert of a second round is not known from the first."""
-    return (
-        f"{name} answered only in the second round: if this is an expert of the first under another name, who would "
-        "count twice, take the file of the first round out of the folder of sessions."
-    )
-
-
-def since_first_round(view: ComparisonView, before: Sequence[Source], now: Sequence[Source], wording: Wording) -> str:
-    """Return how far apart the experts of `view` were in the first round, and how far they are now.
-
-    Where they differed most, chance alone brings them closer; so the mean over all mistakes is told, too.
-    """
-    before, now = aligned(before), aligned(now)
-    then = _mistakes(before, view.pooled, wording)
-    most = Disagreement.of(then, [source.metric for source in before], view.pooled, wording)
-    still = most.found_by(view.mistakes, [source.metric for source in now], view.pooled)
-    if most.compared.factor < SAME:
-        return ""
-    said = ""
-    if most.compared.times and still is not None and still.times:
-        are = f"are {still.times}" if still.factor >= SAME else "agree"
-        said = f"About {most.subject} they were {most.compared.times} in the first round, and {are} now"
-    both = [pair for pair in zip(then, view.mistakes, strict=True) if all(one.known for one in pair)]
-    pairs = [(one.factor, other.factor) for one, other in both if not one.is_yardstick]
-    if len(pairs) < 2 or not np.isfinite(pairs).all():
-        return f"{said}." if said else ""
-    were, are = (two_digits(float(factor)) for factor in np.exp(np.mean(np.log(pairs), axis=0)))
-    over = f"on average over {len(pairs)} {thing_of(view.pooled.kind)}s"
-    if not said:
-        return f"{capitalised(over)} they were {were} times apart in the first round, and are {are} times apart now."
-    shrinks = "Where differences were largest, chance alone makes them smaller."
-    return f"{said}; {over}, {were} times then and {are} times now. {shrinks}"
 
 
 def _programs(sessions: Sequence[SessionSummary], found: Sequence[SessionSummary]) -> list[SessionSummary]:

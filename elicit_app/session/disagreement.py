@@ -11,7 +11,7 @@ from statistics import NormalDist
 import numpy as np
 
 from elicit_app.study.model import Mistake, Wording
-from metrics import ElicitedMetric
+from metrics import ElicitedMetric, exchange_rates
 from metrics.elicited.exchange import ExchangeRate, mistake_words, rate_between
 from metrics.elicited.family import MistakeKey, error_cells, family_of
 from metrics.elicited.metric_parts import range_of_draws
@@ -102,6 +102,18 @@ class MistakeRates:
         spread = math.hypot(math.log(most.ratio / most.low), math.log(least.high / least.ratio)) / _NORMAL.inv_cdf(0.95)
         candidates = self.among * math.comb(len(self.rates), 2)
         return math.log(most.ratio / least.ratio) > spread * _NORMAL.inv_cdf(1 - _CHANCE / (2 * candidates))
+
+
+def compared_mistakes(
+    metrics: Sequence[ElicitedMetric], pooled: ElicitedMetric, wording: Wording
+) -> tuple[MistakeRates, ...]:
+    """Return what every mistake counts by each of the metrics and by the pooled one, in study order."""
+    each, of_all = [exchange_rates(metric) for metric in metrics], exchange_rates(pooled)
+    others = sum(not one.is_yardstick for one in of_all)
+    return tuple(
+        MistakeRates(wording.mistake(one.key), tuple(rates[index] for rates in each), pooled=one, among=others)
+        for index, one in enumerate(of_all)
+    )
 
 
 def widest(mistakes: Sequence[MistakeRates]) -> MistakeRates:

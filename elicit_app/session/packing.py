@@ -21,7 +21,8 @@ from elicit_app.elicitation.pool import tallies_of
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import Setting
 from elicit_app.registry.entries import cases_of
-from elicit_app.session.comparing import ComparisonView, experts_of, metric_in, only_in_second_round
+from elicit_app.session.answered_again import only_in_second_round
+from elicit_app.session.comparing import ComparisonView, experts_of, metric_in
 from elicit_app.session.disagreement import MistakeRates, furthest
 from elicit_app.session.header import check_study, fold_events
 from elicit_app.session.journal.events import PROTECTED
@@ -296,7 +297,7 @@ def stated_opinions(study: Study, own: ElicitedMetric | None = None) -> tuple[St
         rates = tuple(_rate(of, ends) for of, ends in zip(opinions.ratios, bounds, strict=True))
         yours = _place_of(stood.get(MistakeKey(*opinions.mistake)), opinions.ratios)
         known = [
-            f"{_stand_words(rate)}{', yours' if at == yours else ''}"
+            f"{rate.with_range()}{', yours' if at == yours else ''}"
             for at, rate in enumerate(rates)
             if rate.in_words() != NOT_KNOWN
         ]
@@ -318,12 +319,6 @@ def _place_of(own: float | None, ratios: Sequence[float]) -> int | None:
 def _rate(ratio: float, ends: tuple[float, float] | None) -> ExchangeRate:
     low, high = ends or (None, None)
     return ExchangeRate(0, None, ratio, low, high, False, Consequence("", None, ""))
-
-
-def _stand_words(rate: ExchangeRate) -> str:
-    """Return one expert's position as in a report: "12 (11 to 14)", "0.3 to 9", "at most 0.075", "12"."""
-    known, range_ = rate.columns()
-    return f"{known} ({range_})" if range_ and known == rate.in_words() else rate.in_words()
 
 
 def _key(one: MistakeRates) -> Key:

@@ -175,6 +175,11 @@ class ExchangeRate:
             return "–", span(*self.range_90)
         return two_digits(self.ratio), span(*self.range_90) if self.range_90[0] < self.range_90[1] else ""
 
+    def with_range(self) -> str:
+        """Return the number and its range for a sentence: "12 (11 to 14)", "0.3 to 9", "at most 0.075", "12"."""
+        known, range_ = self.columns()
+        return f"{known} ({range_})" if range_ and known == self.in_words() else self.in_words()
+
     def range_in_words(self) -> str:
         """Return the text beneath the number: "5 to 12", "only bounded", "the yardstick"; "" without intervals."""
         if self.is_yardstick:

@@ -19,17 +19,16 @@ from elicit_app.session.comparing import (
     dearer_by_own_values,
     experts_beside,
     numbered_names,
-    since_first_round,
     wording_of,
 )
 from elicit_app.session.disagreement import furthest, widest
 from elicit_app.session.journal.listing import (
     SessionSummary,
-    answered_before,
     comparable_experts,
     experts_in_words,
     finished_experts,
     sessions_of,
+    sittings_before,
 )
 from elicit_app.session.pooling import Source
 from elicit_app.session.report import pooled_report
@@ -171,7 +170,10 @@ def test_whose_earlier_session_does_not_count_is_named_and_an_earlier_round_is_n
         summary("g", "Cleo", 7),
         summary("h", "Cleo", 8, phase="stopped"),
     ]
-    assert answered_before(sessions, finished_experts(sessions)) == (" ada",)
+    again = {
+        one.expert: [other.path.name for other in sittings_before(one, sessions)] for one in finished_experts(sessions)
+    }
+    assert {name: files for name, files in again.items() if files} == {" ada": ["a"]}
 
 
 def finished(study, path, expert, missed, *, answers=6):
@@ -264,7 +266,10 @@ def test_what_cannot_be_compared_is_left_out_and_said(folder, lumps, tmp_path):
     shutil.copy(folder / "2.session.jsonl", tmp_path)
     assert "Left out: Cleo has too few answers." in experts_beside(Path(ada)).comparison().notes
     finished(lumps, tmp_path / "4.session.jsonl", "Ben", 3.0, answers=2)
-    assert experts_beside(Path(ada)).comparison().names == ("Ada", "Ben")
+    view = experts_beside(Path(ada)).comparison()
+    assert view.names == ("Ada", "Ben")
+    assert "Several sessions are named Ben: the last with enough answers counts." in view.notes
+    assert not any("The last answers of" in note for note in view.notes), "one of the two has too few to compare"
 
 
 def test_after_a_second_round_what_speaks_against_the_pool_is_still_said(lumps):
@@ -280,9 +285,9 @@ def test_after_a_second_round_what_speaks_against_the_pool_is_still_said(lumps):
         )
 
     experts = tuple(Expert(name, asked(name, cost)) for name, cost in (("Ada", 9.0), ("Ben", 1 / 9)))
-    plain = FinishedExperts(lumps, experts, {}, ()).comparison().notes
+    plain = FinishedExperts(lumps, experts, {}, {}, ()).comparison().notes
     assert any("in opposite ways" in note for note in plain)
-    *notes, closer = FinishedExperts(lumps, experts, {"Ada": asked("Ada", 20.0)}, ()).comparison().notes
+    *notes, closer = FinishedExperts(lumps, experts, {"Ada": asked("Ada", 20.0)}, {}, ()).comparison().notes
     assert tuple(notes) == plain
     assert "in the first round" in closer
 
@@ -304,48 +309,6 @@ def test_files_bring_their_own_words():
     )
     assert wording_of(any_wrong).any_mistake[0].name == "Lost a"
     assert wording_of(any_wrong).any_mistake[1].name == "Class b called something else"
-
-
-@pytest.mark.parametrize(
-    ("now", "said"),
-    [
-        ((0.25, 0.5), "About missed illnesses they were 5 times apart in the first round, and are 2 times apart now."),
-        ((0.5, 0.5), "About missed illnesses they were 5 times apart in the first round, and agree now."),
-    ],
-)
-def test_after_a_second_round_it_is_told_how_far_apart_the_experts_were(now, said):
-    words = (Consequence("sick", "well", "Missed illness", "missed illness", "missed illnesses"),)
-
-    def asked(needless):
-        return [
-            Source(
-                f"{at}.json",
-                ElicitedMetric.from_cost_matrix(
-                    ("sick", "well"), [[0, 1], [cost, 0]], consequences=words, yardstick=("well", "sick")
-                ),
-            )
-            for at, cost in enumerate(needless)
-        ]
-
-    view = compare([Expert(name, source) for name, source in zip(("Ada", "Ben"), asked(now), strict=True)], "files")
-    wording = wording_of(asked(now)[0].metric)
-    assert since_first_round(view, asked((0.1, 0.5)), asked(now), wording) == said
-    assert since_first_round(view, asked((0.5, 0.5)), asked(now), wording) == "", "they agreed before"
-
-
-def test_after_a_second_round_the_average_is_told_too_because_the_largest_difference_shrinks_by_chance():
-    def asked(*experts):
-        costs = [[[0, 1, one], [other, 0, 1], [1, 1, 0]] for one, other in experts]
-        made = [ElicitedMetric.from_cost_matrix(tuple("abc"), cost, yardstick=("a", "b")) for cost in costs]
-        return [Source(f"{at}.json", metric) for at, metric in enumerate(made)]
-
-    now = asked((0.25, 0.5), (0.5, 0.5))
-    view = compare([Expert(name, source) for name, source in zip(("Ada", "Ben"), now, strict=True)], "files")
-    said = since_first_round(view, asked((0.1, 0.5), (0.8, 0.5)), now, wording_of(now[0].metric))
-    assert "8 times apart in the first round, and are 2 times apart now; on average over 5 mistakes, " in said
-    assert f"{8**0.2:.1f} times then and {2**0.2:.1f} times now. " in said
-    said = since_first_round(view, asked((0.0, 0.5), (0.8, 0.5)), now, wording_of(now[0].metric))
-    assert "average" not in said, "one counted a mistake as nothing"
 
 
 def test_prices_are_of_amounts_and_none_of_these_is_called_a_mistake():

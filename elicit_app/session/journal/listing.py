@@ -188,14 +188,15 @@ def _person(one: SessionSummary) -> object:
     return _plain(one.expert) if one.expert else one.path
 
 
-def answered_before(sessions: Iterable[SessionSummary], experts: Sequence[SessionSummary]) -> tuple[str, ...]:
-    """Return the experts, from `finished_experts`, who have another finished session of the same round.
+def sittings_before(expert: SessionSummary, sessions: Iterable[SessionSummary]) -> tuple[SessionSummary, ...]:
+    """Return the other finished sessions of one of `finished_experts` in the same round, the last first.
 
-    That session does not count; two people who gave the same name would be taken for one.
+    They do not count; two people who gave the same name would be taken for one.
     """
-    others = [one for one in sessions if one.finished and not one.problem and one not in experts]
-    before = {(_person(one), one.round, one.simulated) for one in others}
-    return tuple(one.expert for one in experts if one.expert and (_person(one), one.round, one.simulated) in before)
+    who = (_person(expert), expert.round, expert.simulated)
+    others = (one for one in sessions if one.finished and one.last is not None and one.path != expert.path)
+    mine = [one for one in others if not one.problem and (_person(one), one.round, one.simulated) == who]
+    return tuple(sorted(mine, key=_last, reverse=True))
 
 
 def first_answers(sessions: Iterable[SessionSummary], name: str) -> SessionSummary | None:

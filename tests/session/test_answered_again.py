@@ -1,0 +1,135 @@
+"""Experts who answered again: in a second round, or in a second sitting."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from elicit_app.registry.procedures import BayesSetting
+from elicit_app.session.answered_again import since_first_round, since_sitting_before
+from elicit_app.session.comparing import experts_of, wording_of
+from elicit_app.session.pooling import Source, pool
+from elicit_app.session.session import Session
+from elicit_app.study import open_study
+from metrics import Consequence, ElicitedMetric, Provenance, exchange_rates
+
+WORDS = (Consequence("sick", "well", "Missed illness", "missed illness", "missed illnesses"),)
+
+
+def of_two_classes(*needless):
+    """Return what experts said for whom one needless treatment counts as so many missed illnesses."""
+    made = [
+        ElicitedMetric.from_cost_matrix(
+            ("sick", "well"), [[0, 1], [cost, 0]], consequences=WORDS, yardstick=("well", "sick")
+        )
+        for cost in needless
+    ]
+    return [Source(f"{at}.json", metric) for at, metric in enumerate(made)]
+
+
+def of_three_classes(*experts):
+    costs = [[[0, 1, one], [other, 0, 1], [1, 1, 0]] for one, other in experts]
+    made = [ElicitedMetric.from_cost_matrix(tuple("abc"), cost, yardstick=("a", "b")) for cost in costs]
+    return [Source(f"{at}.json", metric) for at, metric in enumerate(made)]
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        ((0.25, 0.5), "About missed illnesses they were 5 times apart in the first round, and are 2 times apart now."),
+        ((0.5, 0.5), "About missed illnesses they were 5 times apart in the first round, and agree now."),
+    ],
+)
+def test_after_a_second_round_it_is_told_how_far_apart_the_experts_were(now, said):
+    now = of_two_classes(*now)
+    pooled, wording = pool(now), wording_of(now[0].metric)
+    assert since_first_round(of_two_classes(0.1, 0.5), now, pooled, wording) == said
+    assert since_first_round(of_two_classes(0.5, 0.5), now, pooled, wording) == "", "they agreed before"
+
+
+def test_after_a_second_round_the_average_is_told_too_because_the_largest_difference_shrinks_by_chance():
+    now = of_three_classes((0.25, 0.5), (0.5, 0.5))
+    before = of_three_classes((0.1, 0.5), (0.8, 0.5))
+    said = since_first_round(before, now, pool(now), wording_of(now[0].metric))
+    assert "8 times apart in the first round, and are 2 times apart now; on average over 5 mistakes, " in said
+
+
+def uncertain(ratio, spread, seed):
+    """Return what somebody said for whom one missed illness counts as about `ratio` needless treatments."""
+    logs = np.log(ratio) + spread * np.random.default_rng(seed).standard_normal(400)
+    draws = -np.column_stack([np.exp(logs), np.ones(400)])
+    return Source(
+        f"{seed}.json",
+        ElicitedMetric.from_weights(
+            ("sick", "well"),
+            (-ratio, -1),
+            "lpm",
+            samples=draws / np.linalg.norm(draws, axis=1)[:, None],
+            consequences=WORDS,
+            yardstick=("well", "sick"),
+            provenance=Provenance(answers_digest=str(seed)),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "spread", "chance"),
+    [
+        (12.0, 9.0, 0.4, ", which chance can explain."),
+        (12.0, 2.0, 0.1, ", more than chance explains: ask what has changed, or whether two people gave this name."),
+    ],
+)
+def test_what_an_expert_said_in_the_sitting_before_is_told_and_whether_chance_explains_the_difference(
+    then, now, spread, chance
+):
+    before, last = uncertain(then, spread, 1), uncertain(now, spread, 2)
+    said = since_sitting_before("Ada", before, last, pool([before, last]), wording_of(last.metric))
+    start, end = (exchange_rates(source.metric)[0].with_range() for source in (before, last))
+    assert said == (
+        "The last answers of Ada differ most from those before about missed illnesses: one counted as "
+        f"{start} well cases called sick then, and counts as {end} now{chance}"
+    )
+    assert "(" in start
+    assert "(" in end
+
+
+def test_the_average_over_all_mistakes_is_told_of_two_sittings_and_nothing_of_chance_without_ranges():
+    before, last = of_three_classes((0.1, 0.5), (0.4, 0.5))
+    said = since_sitting_before("Ada", before, last, pool([before, last]), wording_of(last.metric))
+    assert said.endswith("counts as 0.4 now. On average over 5 mistakes, they are 1.3 times apart.")
+    assert since_sitting_before("Ada", last, last, last.metric, wording_of(last.metric)) == (
+        "The last answers of Ada give the same costs as those before."
+    )
+
+
+@pytest.fixture(scope="module")
+def lumps():
+    return open_study("breast-cancer")
+
+
+def answer(study, path, expert, missed):
+    """Finish a session of somebody for whom one missed cancer counts as `missed` needless biopsies."""
+    costs = np.array([[0, missed], [1.0, 0]])
+    with Session.create(study, BayesSetting(seed=5, questions=8), path, expert=expert) as session:
+        while (asking := session.asking()) is not None:
+            a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))
+            session.answer("left" if (((a - b) * costs).sum() < 0) == (asking.left == "first") else "right")
+        session.finish()
+
+
+def test_the_comparison_of_experts_tells_how_steady_one_is_who_answered_twice(lumps, tmp_path):
+    answer(lumps, tmp_path / "1.session.jsonl", "Ada", 30.0)
+    answer(lumps, tmp_path / "2.session.jsonl", "Ben", 3.0)
+    plain = experts_of(lumps, tmp_path).comparison()
+    shutil.copy(tmp_path / "2.session.jsonl", tmp_path / "1b.session.jsonl")  # a copy is no other sitting
+    answer(lumps, tmp_path / "3.session.jsonl", "ada", 0.1)
+    view = experts_of(lumps, tmp_path).comparison()
+    same, other, ada = (note for note in view.notes if note.startswith(("Several sessions", "The last answers")))
+    assert {same, other} == {
+        "Several sessions are named Ben: the last with enough answers counts.",
+        "Several sessions are named ada: the last with enough answers counts.",
+    }
+    assert ada.startswith("The last answers of ada differ most from those before about missed cancers: one counted as ")
+    assert ada.endswith(", more than chance explains: ask what has changed, or whether two people gave this name.")
+    then = plain.mistakes[0].rates[plain.names.index("Ada")]
+    assert f"one counted as {then.with_range()} needless biopsies then" in ada
