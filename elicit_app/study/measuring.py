@@ -2,8 +2,8 @@
 
 A file of classes has `y_true` and one column `proba_<class>` per class, or `y_true` and `y_pred`. A file of numbers has
 `y_true`, `mean` and, if known, `std`, or `lower` and `upper`. A file of several labels has `true_<label>` and
-`pred_<label>` (or `proba_<label>`). A file of outcomes in contexts has `y_true`, `y_pred`, and `context` or
-`context_<feature>`.
+`pred_<label>` (or `proba_<label>`), or the same with the label first. A file of outcomes in contexts has `y_true`,
+`y_pred`, and `context` or `context_<feature>`.
 
 Sources: Wang, Du and Liu, "Meta Pattern Concern Score"; B. Marlin, COMPSCI 589 lecture 14; a blog post on a multi-label
 score with two penalties; Kota Gopalakrishna et al., "Relevance As a Metric".
@@ -55,6 +55,9 @@ if TYPE_CHECKING:
 CONTEXT = "context"
 TRUE_LABEL, PREDICTED_LABEL = "true_", "pred_"
 _CONTEXT_FEATURE = "context_"
+# merging tables of truths and predictions puts the label first
+_LABEL_FIRST = {"_true": TRUE_LABEL, "_pred": PREDICTED_LABEL, "_proba": PROBABILITY}
+_YES_OR_NO = {"true": "1", "yes": "1", "false": "0", "no": "0"}
 _GIVEN_FROM = 0.5  # probability from which a label is given
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}([.,]\d{3})+")
 _ROUNDING = 1e-6  # tolerance for shares that should sum to 1
@@ -81,7 +84,7 @@ class CaseColumns:
         self.path, self._known = path, known
         self._numbered: tuple[str, ...] = ()  # the note on labels that number the known classes
         self._table = open_table(path)
-        self.names = tuple(name.strip() for name in self._table.columns)
+        self.names = _label_last([name.strip() for name in self._table.columns])
 
     @cached_property
     def y_true(self) -> list[str]:
@@ -205,7 +208,7 @@ class CaseColumns:
         return np.asarray(found)
 
     def _zeros_and_ones(self, name: str) -> Bits:
-        found = self._numbers(name, {"true": "1", "false": "0"}, "0 or 1 is expected.")
+        found = self._numbers(name, _YES_OR_NO, "0 or 1 is expected.")
         wrong = (found != 0) & (found != 1)
         if wrong.any():
             row = int(wrong.argmax())
@@ -227,6 +230,22 @@ class CaseColumns:
         if not len(column):
             self.refuse("There are no rows", "At least one case is needed.")
         return column
+
+
+def _label_last(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of a file's columns, of several labels as if written with the label last.
+
+    >>> _label_last(["id", "calm_true", "sad_true", "calm_pred", "sad_pred"])
+    ('id', 'true_calm', 'true_sad', 'pred_calm', 'pred_sad')
+    >>> _label_last(["y_true", "y_pred"])
+    ('y_true', 'y_pred')
+    """
+    labels = {name.removesuffix("_true") for name in names if name.endswith("_true")}
+    predicted = all(f"{label}_pred" in names or f"{label}_proba" in names for label in labels)
+    if TRUTH in names or len(labels) < 2 or not predicted:
+        return tuple(names)
+    last = {label + end: start + label for label in labels for end, start in _LABEL_FIRST.items()}
+    return tuple(last.get(name, name) for name in names)
 
 
 def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str, float]:

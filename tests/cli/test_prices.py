@@ -341,6 +341,18 @@ def test_models_of_other_items_are_not_compared(folder, tmp_path, name):
     assert len(read_amounts([folder / name, other], ["a", "b"]).models) == 2
 
 
+@pytest.mark.parametrize("given", ["{}_pred", "{}_proba"])
+def test_a_file_may_name_labels_first_and_say_yes_and_no(folder, tmp_path, given):
+    rows = [[["no", "yes"][int(cell)] for cell in line.split(",")] for line in rows_of(folder / "eager.csv")[1]]
+    if given == "{}_proba":
+        rows = [[*row[:5], *({"no": 0.2, "yes": 0.5}[cell] for cell in row[5:])] for row in rows]
+    header = [f"{label}_true" for label in "abcde"] + [given.format(label) for label in "abcde"]
+    merged = write(tmp_path / "merged.csv", header, rows)
+    found, usual = (read_amounts([file], ["one"]) for file in (merged, folder / "eager.csv"))
+    assert found.kind == "multilabel"
+    np.testing.assert_array_equal(found.models[0].amounts, usual.models[0].amounts)
+
+
 def test_models_of_other_labels_are_not_compared_and_those_of_the_same_in_another_order_are(folder, tmp_path):
     head, rows = rows_of(folder / "eager.csv")
     order = range(len(head.split(",")))[::-1]
