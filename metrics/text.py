@@ -222,12 +222,16 @@ def number_word(number: int) -> str:
     return _NUMBER_WORDS[number] if number < len(_NUMBER_WORDS) else f"{number:,}"
 
 
-def series(names: Sequence[str], last: str = "and") -> str:
-    """Return names as a list in words, with a word before the last.
+def series(names: Sequence[str], last: str = "and", *, most: int | None = None) -> str:
+    """Return names as a list in words, with a word before the last; of more than `most`, the number of the others.
 
     >>> series(["A"]), series(["A", "B", "C"]), series([".png", ".svg"], "or")
     ('A', 'A, B and C', '.png or .svg')
+    >>> series("ABCD", most=3), series("ABCDE", most=3)
+    ('A, B, C and D', 'A, B, C and 2 more')
     """
+    if most is not None and len(names) > most + 1:  # "1 more" is no shorter than the name
+        names = [*names[:most], f"{len(names) - most:,} more"]
     return f" {last} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 

@@ -34,6 +34,7 @@ from metrics.policies.recalibration import (
 from metrics.text import counted, series, threshold_text, two_digits
 
 DEFAULT_POPULATION = 1_000
+_MOST_NAMED = 4  # models in a sentence
 _FEWEST_DRAWS = 100  # with fewer, neither a range nor "more than 99 %" can be read off them
 _TOO_SURE = f"With fewer than {FEW_OF_CLASS} cases of a class, ranges are too narrow and probabilities too sure."
 
@@ -101,13 +102,15 @@ def notes_on(models: Sequence[ModelPolicies]) -> tuple[str, ...]:
     notes = []
     if labels:
         give, decide = ("gives", "it decides") if len(labels) == 1 else ("give", "they decide")
-        text = f"{series(labels)} {give} labels without probabilities: these costs cannot change what {decide}"
+        which = series(labels, most=_MOST_NAMED)
+        text = f"{which} {give} labels without probabilities: these costs cannot change what {decide}"
         notes.append(f"{text}, and MPCS treats every label as certain.")
     badly = {model.name: found.distance for model in models if (found := model.calibration.recalibration) is not None}
     if badly:
         ends = dict.fromkeys(two_digits(100 * end(badly.values())) for end in (min, max))
+        which = series([*badly], most=_MOST_NAMED)
         notes.append(
-            f"The probabilities of {series([*badly])} are badly calibrated, {' to '.join(ends)} points off on average: "
+            f"The probabilities of {which} are badly calibrated, {' to '.join(ends)} points off on average: "
             "deciding with these costs relies on them. Recalibrated (cross-fitted) they are one more policy"
             f"{' each' if len(badly) > 1 else ''}."
         )
