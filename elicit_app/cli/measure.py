@@ -5,16 +5,26 @@ from __future__ import annotations
 import sys
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
 from elicit_app.cli import output
+from elicit_app.cli.columns import (
+    ColumnOptions,
+    ColumnsOption,
+    LogitsOption,
+    PredictedOption,
+    TruthOption,
+    models_in,
+    require_usual_columns,
+)
 from elicit_app.cli.output import AsJson, flag, require_picture
 from elicit_app.cli.score import load_metric
 
 if TYPE_CHECKING:
     from elicit_app.study.measuring import Measure, Measurement, Options
+    from elicit_app.study.model import ColumnMap
 
 
 def register(app: typer.Typer) -> None:
@@ -72,11 +82,15 @@ def measure(
     reference: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Relevance: data set for the frequencies of outcomes.")
     ] = None,
+    truth: TruthOption = None,
+    columns: ColumnsOption = None,
+    predicted: PredictedOption = None,
+    logits: LogitsOption = False,
     as_json: AsJson = False,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Plot to write: PNG, SVG or PDF.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the plot if it exists.")] = False,
 ) -> None:
-    """Compute a measure of files, one row per file."""
+    """Compute a measure of files, one row per file, or per model that the options about columns name."""
     from elicit_app.study.class_measures import measure_named
     from elicit_app.study.measuring import Options
 
@@ -91,38 +105,73 @@ def measure(
         chosen = measure_named(name)
         if plot is not None:
             require_picture(plot, force)
-        found = [chosen.of(file, options) for file in files]
-        output.print_notes(note for one in found for note in one.notes)
+        stated = ColumnOptions(truth, tuple(columns or ()), tuple(predicted or ()), logits=logits)
+        subjects = _subjects(chosen, files, stated)
+        found = [chosen.of(one.file, options, one.columns) for one in subjects]
+        output.print_notes(dict.fromkeys(note for one in found for note in one.notes))
         if plot is not None:
-            _draw(chosen, files, options, plot)
-    _print_json(chosen, files, found) if as_json else _print_table(chosen, files, found)
+            _draw(chosen, subjects, options, plot)
+    _print_json(chosen, subjects, found) if as_json else _print_table(chosen, subjects, found)
 
 
-def _print_json(chosen: Measure, files: list[Path], found: list[Measurement]) -> None:
+class _Subject(NamedTuple):
+    """What is measured: a file, or one of several models in it."""
+
+    file: Path
+    columns: ColumnMap | None  # their meaning, if they do not have the usual names
+    model: str  # what it is called in its file; empty if it is the only one
+
+    def called(self, file: str) -> str:
+        """Return its name, given that of its file."""
+        return f"{file}, {self.model}" if self.model else file
+
+
+def _subjects(chosen: Measure, files: list[Path], stated: ColumnOptions) -> list[_Subject]:
+    """Return what is to be measured; the options say what the columns of files of classes mean."""
+    from elicit_app.study.case_columns import CaseColumns
+    from elicit_app.study.tables import PREDICTED, TRUTH
+
+    if stated == ColumnOptions():
+        for file in files:
+            if chosen.is_of_classes and not CaseColumns(file).has(TRUTH, PREDICTED):
+                require_usual_columns(file, known_classes=True)
+        return [_Subject(file, None, "") for file in files]
+    if not chosen.is_of_classes:
+        stated.refuse(f"{chosen.name} is no measure of classes; its columns have the names that --list shows.")
+    each, column_maps = models_in(files, stated, known_classes=True)
+    return [
+        _Subject(file, one, "" if one is None or each.count(file) == 1 else one.called)
+        for file, one in zip(each, column_maps, strict=True)
+    ]
+
+
+def _print_json(chosen: Measure, subjects: list[_Subject], found: list[Measurement]) -> None:
     output.print_json(
         {
             "measure": chosen.name,
             "title": chosen.title,
             "better": chosen.better,
             "files": [
-                {"file": str(file), "value": taken.value, "details": taken.details}
-                for file, taken in zip(files, found, strict=True)
+                {"file": str(one.file)}
+                | ({"model": one.model} if one.model else {})
+                | {"value": taken.value, "details": taken.details}
+                for one, taken in zip(subjects, found, strict=True)
             ],
         }
     )
 
 
-def _print_table(chosen: Measure, files: list[Path], found: list[Measurement]) -> None:
+def _print_table(chosen: Measure, subjects: list[_Subject], found: list[Measurement]) -> None:
     console = output.console()
     console.print(f"{chosen.title} ({chosen.name}), {chosen.better} is better", style="bold")
     table = output.table(("File", "value"))
-    for file, taken in zip(files, found, strict=True):
-        table.add_row(str(file), f"{taken.value:.6g}")
+    for one, taken in zip(subjects, found, strict=True):
+        table.add_row(one.called(str(one.file)), f"{taken.value:.6g}")
     console.print(table)
-    for file, taken in zip(files, found, strict=True):
+    for one, taken in zip(subjects, found, strict=True):
         details = ", ".join(f"{name.replace('_', ' ')} {_in_words(value)}" for name, value in taken.details.items())
         if details:
-            console.print(f"{file.name}: {details}.", soft_wrap=True)
+            console.print(f"{one.called(one.file.name)}: {details}.", soft_wrap=True)
 
 
 def _in_words(value: object) -> str:
@@ -134,17 +183,17 @@ def _in_words(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _draw(chosen: Measure, files: list[Path], options: Options, path: Path) -> None:
+def _draw(chosen: Measure, subjects: list[_Subject], options: Options, path: Path) -> None:
     """Draw the measure of all files side by side and write the picture atomically."""
     from matplotlib.figure import Figure
 
     from elicit_app.study.writing import write_picture
 
-    figure = Figure(figsize=(6.4 * len(files), 4.8), layout="constrained")
-    for axes, file in zip(figure.subplots(1, len(files), squeeze=False)[0], files, strict=True):
-        chosen.draw_on(file, options, axes)
-        said = axes.get_title()
-        axes.set_title(f"{file.name}: {said}" if said else file.name, parse_math=False)
+    figure = Figure(figsize=(6.4 * len(subjects), 4.8), layout="constrained")
+    for axes, one in zip(figure.subplots(1, len(subjects), squeeze=False)[0], subjects, strict=True):
+        chosen.draw_on(one.file, options, axes, one.columns)
+        name, said = one.called(one.file.name), axes.get_title()
+        axes.set_title(f"{name}: {said}" if said else name, parse_math=False)
     write_picture(figure, path, dpi=100)
     print(f"Wrote {path}.", file=sys.stderr)
 

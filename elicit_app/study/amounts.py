@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Problem, listed
-from elicit_app.study.measuring import CONTEXT, TRUE_LABEL, CaseColumns
+from elicit_app.study.case_columns import CONTEXT, TRUE_LABEL, CaseColumns
 from elicit_app.study.model import MOST_SHOWN, Mistake, Pack, Study, TalliedModel, Wording
 from elicit_app.study.packs import pack_bytes, pack_name, parse_pack
 from elicit_app.study.tables import PREDICTED, PROBABILITY, TRUTH
@@ -64,7 +64,7 @@ def is_of_amounts(path: Path) -> bool:
 def read_amounts(files: Sequence[Path], names: Sequence[str]) -> ReadAmounts:
     """Read the amounts of the models' predictions, item by item.
 
-    There is one file per model, all for the same items, with columns as in `study.measuring`. Raises Problem if the
+    There is one file per model, all for the same items, with columns as in `study.case_columns`. Raises Problem if the
     files are of different kinds or items, or one is invalid.
     """
     columns = [CaseColumns(file) for file in files]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 import metrics
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.study import other_measures
+from elicit_app.study.case_columns import CaseColumns
 from elicit_app.study.measuring import (
-    CaseColumns,
     Compute,
     Draw,
     Measure,

@@ -8,7 +8,8 @@ import numpy as np
 
 import metrics
 from elicit_app.problem import WrongOption
-from elicit_app.study.measuring import CaseColumns, Compute, Measure, Measurement, Options
+from elicit_app.study.case_columns import CaseColumns
+from elicit_app.study.measuring import Compute, Measure, Measurement, Options
 from metrics.drawing import FIRST, QUIET, SECOND, tidy
 from metrics.inputs.arguments import Floats
 from metrics.text import percent
@@ -29,8 +30,8 @@ def _of_numbers(name: str) -> Compute:
     """Return how a measure of numbers is taken, named as in `metrics`: only then is scikit-learn imported."""
 
     def compute(cases: CaseColumns, options: Options) -> Measurement:
-        cases.require("y_true", "mean")
-        return Measurement(float(getattr(metrics, name)(cases.numbers("y_true"), cases.numbers("mean"))), {})
+        cases.require("y_true")
+        return Measurement(float(getattr(metrics, name)(cases.numbers("y_true"), cases.mean)), {})
 
     return compute
 
@@ -130,7 +131,7 @@ def _relevance(cases: CaseColumns, options: Options) -> Measurement:
 
 def _draw_numbers(cases: CaseColumns, options: Options, axes: Axes) -> object:
     """Draw predicted against actual numbers, with one standard deviation if it is known."""
-    mean, known = cases.numbers("mean"), cases.has("std")
+    mean, known = cases.mean, cases.has("std")
     reach = cases.numbers("std") if known else np.zeros(len(mean))
     return _draw_predicted(
         axes, cases, mean, mean - reach, mean + reach, "mean ± one standard deviation" if known else "case"

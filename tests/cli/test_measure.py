@@ -33,6 +33,10 @@ FILES = {
     "1,0,0,1,1,0,0,0\n0,0,1,0,0,1,1,0\n1,1,0,0,0,0,0,0\n",
     "below.csv": "y_true,mean,std\n1,1,1\n2,2,-1\n",
     "contexts.csv": "y_true,y_pred,context_room\nLA,LA,c\nLB,LC,c\nLC,LA,c\nLA,LB,c\nLB,LB,c\n",
+    "readers.csv": "said,Dr. A,Dr. B\nill,ill,well\nwell,well,well\nill,ill,ill\nwell,ill,ill\n",
+    "score.csv": "y_true,score\nill,0.9\nwell,0.2\nill,0.6\nwell,0.7\n",
+    "usual.csv": "y_true,proba_well,proba_ill\nill,0.1,0.9\nwell,0.8,0.2\nill,0.4,0.6\nwell,0.3,0.7\n",
+    "given.csv": "y_true,y_pred\n1,1.1\n2,1.5\n3,3.5\n4,6\n",
     "reference.csv": "y_true,y_pred,context_room\n" + "".join(f"{x},LA,c\n" for x in ["LA", "LA", "LB", "LB", "LC"]),
 }
 
@@ -44,6 +48,10 @@ def elicit(run_line, tmp_path, monkeypatch):
         (tmp_path / name).write_text(text)
     ElicitedMetric.from_cost_matrix(["b", "a"], [[0, 4], [1, 0]]).save(tmp_path / "ab.metric.json")
     return lambda command, code=0: run_line(f"measure {command}", code)
+
+
+def value_of(printed):
+    return json.loads(printed)["files"][0]["value"]
 
 
 @pytest.mark.parametrize(
@@ -78,14 +86,13 @@ def elicit(run_line, tmp_path, monkeypatch):
     ],
 )
 def test_worked_figures_of_the_sources(elicit, command, value):
-    printed = json.loads(elicit(f"{command} --json"))
-    assert printed["files"][0]["value"] == pytest.approx(value, abs=1e-9)
+    assert value_of(elicit(f"{command} --json")) == pytest.approx(value, abs=1e-9)
 
 
 def test_mpcs_plain_and_by_class_weight(elicit):
     rows = "".join("a,0.99,0.01\n" for _ in range(99)) + "a,0.49,0.51\n"
     Path("binary.csv").write_text(f"y_true,proba_a,proba_b\n{rows}b,0.5,0.5\n")
-    plain = json.loads(elicit("mpcs binary.csv --metric ab.metric.json --json"))["files"][0]["value"]
+    plain = value_of(elicit("mpcs binary.csv --metric ab.metric.json --json"))
     weighted = json.loads(elicit("mpcs-by-class-weight binary.csv --metric ab.metric.json --json"))["files"][0]
     stated = json.loads(elicit("mpcs-by-class-weight binary.csv --class-weight a=0.4,b=1.6 --json"))["files"][0]
     assert stated == weighted
@@ -125,8 +132,15 @@ def test_a_plot_takes_the_columns_of_its_measure_and_no_more(elicit, what):
         ("gaussian-nll below.csv", 1, "below.csv: std, row 2: a standard deviation above 0 was expected"),
         ("relevance three.csv", 1, "There is no column context or context_<feature>"),
         ("multilabel three.csv", 1, "There is no column true_<label>"),
-        ("accuracy numbers.csv", 1, "There is no column y_pred, and none proba_<class>"),
-        ("mse three.csv", 1, "There is no column mean"),
+        ("accuracy numbers.csv", 1, "“std”. Say which is which: --truth COLUMN --columns CLASS=COLUMN,..."),
+        ("accuracy readers.csv", 1, "it seems to be: --truth said --predicted"),
+        ("nll readers.csv --truth said --predicted 'Dr. A'", 1, "The column Dr. A holds labels, not probabilities"),
+        ("auc score.csv", 1, "it seems to be: --truth y_true --columns ill=score"),
+        ("auc score.csv --truth y_true --columns ill=gone", 1, "There is no column “gone”"),
+        ("nll two.csv", 1, "There is no column proba_<class>"),
+        ("mse three.csv", 1, "Row 1 has “a” in the column y_true (a number is expected)"),
+        ("mse densities.csv", 1, "There is no column mean"),
+        ("mse numbers.csv --truth y_true", 2, "--truth: mse is no measure of classes"),
         ("density-nll densities.csv --distribution t", 1, "There is no column df (it is a parameter of t)"),
         (
             "density-nll numbers.csv --distribution norm",
@@ -150,8 +164,26 @@ def test_a_plot_takes_the_columns_of_its_measure_and_no_more(elicit, what):
     ],
 )
 def test_what_is_refused(elicit, command, code, said):
+    Path("two.csv").write_text("y_true,y_pred\nill,well\nwell,well\n")
     Path("comma.csv").write_text('y_true,y_pred\n"a, b",c\nc,c\n')
     assert said in elicit(command, code)
+
+
+def test_columns_may_have_other_names_and_one_file_several_models(elicit):
+    both = ["--predicted 'Dr. A'", "--predicted 'Dr. B'"]
+    for name, right, options in (("Dr. A", 0.75, both[:1]), ("Dr. B", 0.5, both[1:])):
+        assert value_of(elicit(f"accuracy readers.csv --truth said {' '.join(options)} --json")) == right, name
+    found = json.loads(elicit(f"accuracy readers.csv --truth said {' '.join(both)} --json"))["files"]
+    assert [(one["file"], one["model"], one["value"]) for one in found] == [
+        ("readers.csv", "Dr. A", 0.75),
+        ("readers.csv", "Dr. B", 0.5),
+    ]
+    table = elicit(f"f1 readers.csv --truth said {' '.join(both)} --positive ill --plot both.svg --force")
+    assert re.search(r"readers\.csv, Dr\. A +0\.8\b.*readers\.csv, Dr\. B: positive ill", table, re.DOTALL)
+    assert "readers.csv, Dr. B" in Path("both.svg").read_text()
+    usual = value_of(elicit("nll usual.csv --json"))
+    assert value_of(elicit("nll score.csv --truth y_true --columns ill=score --json")) == pytest.approx(usual)
+    assert value_of(elicit("rmse given.csv --json")) == value_of(elicit("rmse numbers.csv --json"))
 
 
 def test_cells_that_cannot_be_are_named_by_row(elicit):
