@@ -47,13 +47,15 @@ MOST_TYPED_BYTES = 16 << 20
 
 _OTHERS = {".session.jsonl": "a session", ".metric.json": "a metric file"}
 _WHERE = "Choose a CSV, Parquet or NPZ file of predictions."
-_SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 SEPARATORS = ",;\t|"
 _DECIMAL_COMMA = r"^(\s*[-+]?\d*),(\d+(?:[eE][-+]?\d+)?\s*%?\s*)$"
 _LONGEST_HEADER, _LONGEST_LINE = 1 << 20, 10 << 20  # bytes: 10,000 numbers of the largest allowed length
 LONGEST_CELL = 1_000
 OPEN_QUOTE = "Look for a quotation mark that is not closed."
 _AS_UTF8 = 'Save it again as "CSV UTF-8" (comma separated).'
+_REMEDIES = dict.fromkeys((".xlsx", ".xls", ".ods", ".numbers"), _AS_UTF8) | dict.fromkeys(
+    (".gz", ".zip", ".bz2", ".xz", ".zst"), "Unpack it first."
+)
 _PROBABILITIES, _CLASSES = "y_proba", "classes"
 _SHAPE = f"Save it with numpy.savez(file, {TRUTH}=labels, {_PROBABILITIES}=probabilities, {_CLASSES}=names)."
 
@@ -110,7 +112,7 @@ def open_table(path: Path, *, own: bool = False) -> Table:
                 )
         if kind is None:
             found = f"The ending “{path.suffix}” is not one of {series(ENDINGS)}"
-            raise file_problem(path, Finding(found, _AS_UTF8 if path.suffix.lower() in _SPREADSHEETS else _WHERE))
+            raise file_problem(path, Finding(found, _REMEDIES.get(path.suffix.lower(), _WHERE)))
         table = kind(path)
     except OSError as error:
         raise Problem(f"{path} cannot be read: {error.strerror or error}.") from error

@@ -82,6 +82,11 @@ BINARY_FAULTS = {
     "junk named npz": ("p.npz", bytes(range(256)) * 20, "It is not an NPZ file"),
     "empty npz": ("p.npz", b"", "It is not an NPZ file"),
     "zip of nothing": ("p.npz", b"PK\x03\x04junk", "It is not an NPZ file"),
+    "packed": (
+        "p.csv.gz",
+        b"\x1f\x8bjunk",
+        "The ending “.gz” is not one of .csv, .tsv, .txt, .parquet, .pq and .npz (unpack it first)",
+    ),
     "another ending": ("p.xlsx", b"PK\x03\x04junk", "The ending “.xlsx” is not one of"),
     "a session": ("s.session.jsonl", b"{}\n", "It is a session (choose the study"),
     "a metric file": ("s.metric.json", b"{}\n", "It is a metric file (choose the study"),
