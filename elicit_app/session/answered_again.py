@@ -50,7 +50,7 @@ def since_first_round(before: Sequence[Source], now: Sequence[Source], pooled: E
 
 
 def since_sitting_before(name: str, before: Source, now: Source, pooled: ElicitedMetric, wording: Wording) -> str:
-    """Return how far an expert's answers are from those of the sitting before; empty if these tell too little.
+    """Return how far an expert's answers are from those of the sitting before.
 
     The same questions after some time show how steady an expert's values are (test-retest reliability).
     """
@@ -60,8 +60,8 @@ def since_sitting_before(name: str, before: Source, now: Source, pooled: Elicite
     compared, unit = found.compared, found.unit.mistake.many
     if compared.factor < SAME:
         return f"The last answers of {name} give the same costs as those before."
-    if not compared.known:
-        return ""
+    if not compared.known and not compared.plainly_apart:
+        return f"The last answers of {name} and those before tell too little to say how far they are apart."
     then, last = (rate.with_range() for rate in compared.rates)
     chance = ""
     if compared.disjoint is not None and all(rate.plausible for rate in compared.rates):

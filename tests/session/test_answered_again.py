@@ -102,6 +102,24 @@ def test_the_average_over_all_mistakes_is_told_of_two_sittings_and_nothing_of_ch
     )
 
 
+def at_least(low, ratio):
+    """Return what somebody said for whom one missed illness counts as `low` needless treatments or more."""
+    ends = [[[0, 0], [low / ratio, np.inf]], [[1 / ratio, 1 / ratio], [0, 0]]]
+    metric = ElicitedMetric.from_cost_matrix(
+        ("sick", "well"), [[0, ratio], [1, 0]], intervals=ends, consequences=WORDS, yardstick=("well", "sick")
+    )
+    return Source(f"{low}.json", metric)
+
+
+def test_bounds_that_do_not_meet_are_told_and_others_tell_too_little():
+    vague, high, low = at_least(2, 50), at_least(40, 100), uncertain(3.0, 0.1, 1)
+    for before, last in ((vague, high), (vague, low)):
+        said = since_sitting_before("Ada", before, last, pool([before, last]), wording_of(last.metric))
+        assert said == "The last answers of Ada and those before tell too little to say how far they are apart."
+    said = since_sitting_before("Ada", high, low, pool([high, low]), wording_of(low.metric))
+    assert "one counted as at least 40 well cases called sick then, and counts as 3 (2.6 to 3.4) now, more" in said
+
+
 @pytest.fixture(scope="module")
 def lumps():
     return open_study("breast-cancer")
