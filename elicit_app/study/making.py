@@ -36,6 +36,7 @@ from elicit_app.study.reading import (
     population_for,
     read_predictions,
     require_askable,
+    several_labels_notes,
     swapped_column_notes,
     yardstick_for,
 )
@@ -145,6 +146,7 @@ def study_of(
             *_label_notes(reads),
             *_people_notes(files, reads),
             *look_alike_notes(classes),
+            *several_labels_notes(classes),
             *swapped_column_notes(predictions, classes),
         ),
         columns=_remembered(files, column_maps),

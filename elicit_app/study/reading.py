@@ -7,6 +7,7 @@ and the yardstick; stated prevalences are checked here too.
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -372,6 +373,18 @@ def look_alike_notes(classes: Sequence[str]) -> Iterator[str]:
                 f"Two classes look alike, “{shortened(twin)}” and “{shortened(name)}”; they differ in {differ}. "
                 "If they are one class, write it in one way."
             )
+
+
+def several_labels_notes(classes: Sequence[str]) -> Iterator[str]:
+    """Yield a note if the name of a class is made of the names of others: "calm|sad" beside "calm" and "sad"."""
+    for name in classes:
+        parts = [part.strip() for part in re.split(r"[|;,+]", name)]
+        if len(parts) > 1 and {*parts} <= {*classes}:
+            yield (
+                f"“{shortened(name)}” seems to be several labels of one case. If a case can have several, write "
+                "columns true_<label> and pred_<label>, with 0 and 1, or proba_<label> for each label."
+            )
+            return
 
 
 def swapped_column_notes(models: Sequence[Predictions], classes: Sequence[str]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from elicit_app.problem import Problem
 from elicit_app.study import Mistake, create_study, open_study, save_study
 from elicit_app.study.making import distinct_names, with_models
 from elicit_app.study.model import default_wording
-from elicit_app.study.reading import look_alike_notes
+from elicit_app.study.reading import look_alike_notes, several_labels_notes
 from elicit_app.study.writing import new_folder, write_whole
 from metrics.inputs.labels import has_line_end
 
@@ -320,6 +320,21 @@ def test_classes_that_look_alike_are_pointed_out(tmp_path) -> None:
     assert open_study("wine").notes == ()
     (note,) = look_alike_notes(("Benign", "benign", "malignant"))
     assert "“Benign” and “benign”; they differ in capitals only" in note
+
+
+@pytest.mark.parametrize(
+    ("classes", "said"),
+    [
+        (("calm", "calm|sad", "happy", "sad"), "“calm|sad” seems to be several labels of one case."),
+        (("effusion", "mass", "mass; effusion"), "“mass; effusion” seems to be several labels"),
+        (("adenoma", "adenoma, mild", "adenoma, severe"), ""),
+        (("a+", "a", "b"), ""),
+        (("|", "calm"), ""),
+    ],
+)
+def test_a_class_made_of_others_is_pointed_out(classes, said):
+    assert " ".join(several_labels_notes(classes)).startswith(said)
+    assert said or not [*several_labels_notes(classes)]
 
 
 def test_texts_that_no_window_can_lay_out_are_refused(tmp_path, files):
