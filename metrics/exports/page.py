@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from typing import Literal
 
 from metrics.drawing import SECOND, LinearAxis, LogAxis
@@ -291,6 +293,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 WIDTH, NARROW, HEIGHT, _NUMBERS = 300, 150, 24, 14
 _MOST_NUMBERS = 4
+_WIDTH_OF_SIGN, _BETWEEN = 7.0, 6.0  # of a written number, at most; and the least space to the next
 _MARGIN = 18  # keeps numbers and marks at the ends of an axis inside
 
 
@@ -319,7 +322,7 @@ def rate_mark(rate: ExchangeRate, axis: LogAxis, guess: float | None = None) -> 
 
 def log_numbers(axis: LogAxis) -> Picture:
     """Draw the numbers of a logarithmic axis."""
-    ticks = axis.ticks()
+    ticks = _apart(axis.ticks, len(axis.ticks()), partial(_log_x, axis), two_digits)
     parts = [_written(_log_x(axis, x), 11, two_digits(x)) for x in ticks]
     return _picture(parts, f"Axis from {two_digits(ticks[0])} to {two_digits(ticks[-1])}", _NUMBERS)
 
@@ -348,9 +351,29 @@ def difference_mark(one: JudgedPolicy, axis: LinearAxis) -> Picture:
 
 def difference_numbers(axis: LinearAxis) -> Picture:
     """Draw the numbers of an axis of differences."""
-    ticks = [x for x in axis.ticks(_MOST_NUMBERS) if x >= 0]
-    parts = [_written(_linear_x(axis, x), 11, f"+{total_cost(x)}" if x else "0") for x in ticks]
+
+    def written(x: float) -> str:
+        return f"+{total_cost(x)}" if x else "0"
+
+    def ticks_of(most: int) -> list[float]:
+        return [x for x in axis.ticks(most) if x >= 0]
+
+    ticks = _apart(ticks_of, _MOST_NUMBERS, partial(_linear_x, axis), written)
+    parts = [_written(_linear_x(axis, x), 11, written(x)) for x in ticks]
     return _picture(parts, f"Axis from 0 to {total_cost(ticks[-1])}", _NUMBERS, NARROW)
+
+
+def _apart(
+    ticks_of: Callable[[int], list[float]], most: int, x: Callable[[float], float], written: Callable[[float], str]
+) -> list[float]:
+    """Return up to about `most` numbers of an axis, so few that none touches the next."""
+    for number in range(most, 1, -1):
+        ticks = ticks_of(number)
+        halves = [_WIDTH_OF_SIGN * len(written(tick)) / 2 for tick in ticks]
+        ends = [(x(tick) - half, x(tick) + half) for tick, half in zip(ticks, halves, strict=True)]
+        if all(after[0] - before[1] >= _BETWEEN for before, after in pairwise(ends)):
+            return ticks
+    return ticks_of(1)
 
 
 # Colours are attributes, because not every viewer applies CSS to SVG.

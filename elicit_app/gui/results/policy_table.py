@@ -390,7 +390,8 @@ class PolicyTable(Painted, QLabel):
 
     def _paint_ticks(self, painter: QPainter, colours: Tokens, at: _Columns, top: float) -> None:
         face = font(Role.CAPTION)
-        room = QFontMetricsF(face).horizontalAdvance("+1,000") + em(14)
+        widest = max(("+1,000", signed(self._axis.low), signed(self._axis.high)), key=len)
+        room = QFontMetricsF(face).horizontalAdvance(widest) + em(14)
         for tick in self._axis.ticks(max(1, int((at.plot_end - at.plot) // room))):
             under = QRectF(at.x(self._axis, tick) - room, top + em(4), 2 * room, em(20))
             write(painter, under, signed(tick), face, colours.ink2, CENTRE)

@@ -4,22 +4,25 @@ import re
 from datetime import UTC, datetime
 from functools import cache
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
 from metrics import FORMATS, Consequence, ElicitedMetric, Provenance, Quality, Tally, export
-from metrics.drawing import LogAxis
+from metrics.drawing import LinearAxis, LogAxis
 from metrics.elicited.exchange import ExchangeRate, exchange_rates, headline
 from metrics.exports.html_page import page_as_html
 from metrics.exports.metric_page import metric_page, weight_texts
 from metrics.exports.page import Page as DescribedPage
-from metrics.exports.page import Paragraph, Section, page_as_markdown, rate_mark
+from metrics.exports.page import Paragraph, Section, difference_numbers, log_numbers, page_as_markdown, rate_mark
 from metrics.exports.tools import csv_table
 from metrics.exports.typst_page import page_as_typst
 from metrics.files import cell_text
@@ -416,6 +419,19 @@ def test_a_legend_stands_only_where_something_is_drawn():
 def test_a_range_that_goes_on_beyond_the_axis_ends_in_an_arrow(low, high, arrows):
     rate = ExchangeRate(0, 1, 1.0, low, high, False, Consequence("a", "b", "a called b"))
     assert rate_mark(rate, LogAxis(0.1, 10.0)).svg.count("<polyline") == arrows
+
+
+@given(st.floats(-3, 7), st.floats(0, 0.5), st.floats(0.5, 6), st.floats(0.5, 6))
+def test_numbers_of_an_axis_do_not_touch(exponent, below, lower, upper):
+    top = 10.0**exponent
+    axes = difference_numbers(LinearAxis(-below * top, top)), log_numbers(LogAxis(10**-lower, 10**upper))
+    for picture in axes:
+        ends = []
+        for x, text in re.findall(r'<text x="([\d.]+)"[^>]*>([^<]+)</text>', picture.svg):
+            width = TextPath((0, 0), text, size=11, prop=FontProperties(family="DejaVu Sans")).get_extents().width
+            ends.append((float(x) - width / 2, float(x) + width / 2))
+        assert ends
+        assert all(after[0] - before[1] > 3 for before, after in pairwise(ends))
 
 
 def test_a_class_weight_says_what_its_cost_rests_on():
