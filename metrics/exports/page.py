@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Literal
 
@@ -322,9 +322,8 @@ def rate_mark(rate: ExchangeRate, axis: LogAxis, guess: float | None = None) -> 
 
 def log_numbers(axis: LogAxis) -> Picture:
     """Draw the numbers of a logarithmic axis."""
-    ticks = _apart(axis.ticks, len(axis.ticks()), partial(_log_x, axis), two_digits)
-    parts = [_written(_log_x(axis, x), 11, two_digits(x)) for x in ticks]
-    return _picture(parts, f"Axis from {two_digits(ticks[0])} to {two_digits(ticks[-1])}", _NUMBERS)
+    written = [[(_log_x(axis, x), two_digits(x)) for x in axis.ticks(most)] for most in range(len(axis.ticks()), 0, -1)]
+    return _axis_numbers(written, WIDTH)
 
 
 def difference_mark(one: JudgedPolicy, axis: LinearAxis) -> Picture:
@@ -350,30 +349,27 @@ def difference_mark(one: JudgedPolicy, axis: LinearAxis) -> Picture:
 
 
 def difference_numbers(axis: LinearAxis) -> Picture:
-    """Draw the numbers of an axis of differences."""
-
-    def written(x: float) -> str:
-        return f"+{total_cost(x)}" if x else "0"
-
-    def ticks_of(most: int) -> list[float]:
-        return [x for x in axis.ticks(most) if x >= 0]
-
-    ticks = _apart(ticks_of, _MOST_NUMBERS, partial(_linear_x, axis), written)
-    parts = [_written(_linear_x(axis, x), 11, written(x)) for x in ticks]
-    return _picture(parts, f"Axis from 0 to {total_cost(ticks[-1])}", _NUMBERS, NARROW)
+    """Draw the numbers of an axis of differences: 0, and some above it."""
+    above = [[x for x in axis.ticks(most) if x > 0] for most in range(_MOST_NUMBERS, 1, -1)]
+    far = 0.85 * axis.high
+    unit = 10.0 ** (math.floor(math.log10(far)) - 1) if far > 0 else 1.0
+    above = [*filter(None, above), [math.floor(far / unit) * unit], []]
+    start = _linear_x(axis, 0), "0"
+    written = [[start, *((_linear_x(axis, x), f"+{total_cost(x)}") for x in numbers)] for numbers in above]
+    return _axis_numbers(written, NARROW)
 
 
-def _apart(
-    ticks_of: Callable[[int], list[float]], most: int, x: Callable[[float], float], written: Callable[[float], str]
-) -> list[float]:
-    """Return up to about `most` numbers of an axis, so few that none touches the next."""
-    for number in range(most, 1, -1):
-        ticks = ticks_of(number)
-        halves = [_WIDTH_OF_SIGN * len(written(tick)) / 2 for tick in ticks]
-        ends = [(x(tick) - half, x(tick) + half) for tick, half in zip(ticks, halves, strict=True)]
-        if all(after[0] - before[1] >= _BETWEEN for before, after in pairwise(ends)):
-            return ticks
-    return ticks_of(1)
+def _axis_numbers(choices: Sequence[Sequence[tuple[float, str]]], width: int) -> Picture:
+    """Draw numbers at their places: the first choice none of which touches the next one or an end, or the last."""
+    shown = choices[-1]
+    for numbers in choices:
+        ends = [(x - _WIDTH_OF_SIGN * len(text) / 2, x + _WIDTH_OF_SIGN * len(text) / 2) for x, text in numbers]
+        apart = all(after[0] - before[1] >= _BETWEEN for before, after in pairwise(ends))
+        if apart and ends[0][0] >= 0 and ends[-1][1] <= width:
+            shown = numbers
+            break
+    parts = [_written(x, 11, text) for x, text in shown]
+    return _picture(parts, f"Axis from {shown[0][1]} to {shown[-1][1].removeprefix('+')}", _NUMBERS, width)
 
 
 # Colours are attributes, because not every viewer applies CSS to SVG.

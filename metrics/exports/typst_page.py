@@ -41,6 +41,7 @@ _STYLE = """
 #show heading.where(level: 3): set block(above: 0.8em, below: 0.5em)
 #set table(stroke: none, inset: (x: 3pt, y: 4pt))
 #let small(body) = text(0.9em, fill: quiet, body)
+#let next-sheet = context if here().position().y > 280pt { pagebreak(weak: true) } // a sheet hardly begun goes on
 """
 
 _FEW_CLASSES, _MOST_CLASSES, _MOST_FACTS, _MOST_RATES = 5, 12, 26, 10
@@ -101,7 +102,7 @@ def _section(section: blocks.Section) -> str:
     title = [f"#heading(level: {section.level}, {_text(section.title)})"] if section.title else []
     made = "\n".join([*title, *map(_block, section.blocks)])
     made = f"#block(breakable: false, above: 18pt)[\n{made}\n]" if section.whole else made
-    return f"#pagebreak(weak: true)\n{made}" if section.new_sheet else made
+    return f"#next-sheet\n{made}" if section.new_sheet else made
 
 
 def _block(block: blocks.Block) -> str:
