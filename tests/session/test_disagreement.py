@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from elicit_app.session.comparing import Expert, compare, since_first_round, wording_of
+from elicit_app.session.answered_again import since_first_round
+from elicit_app.session.comparing import Expert, compare, wording_of
 from elicit_app.session.disagreement import Disagreement, MistakeRates, furthest, spread_words, widest
 from elicit_app.session.pooling import Source
 from elicit_app.study.model import Mistake
@@ -287,7 +288,7 @@ def test_after_a_second_round_it_is_told_of_the_ratio_on_which_experts_were_furt
     after = [expert("Ada", 1, 0.6), expert("Ben", 2, 0.0)]
     now = compare(after, "Lesions")
     sources = [[one.source for one in experts] for experts in (before, after)]
-    said = since_first_round(now, *sources, wording_of(now.pooled))
+    said = since_first_round(*sources, now.pooled, wording_of(now.pooled))
     subject = compare(before, "Lesions").headline.removeprefix("They disagree most about ")
     times = [re.search(r"[\d.]+ times apart", compare(experts, "Lesions").detail)[0] for experts in (before, after)]
     assert said.startswith(f"About {subject} they were {times[0]} in the first round, and are {times[1]} now; ")
@@ -295,7 +296,7 @@ def test_after_a_second_round_it_is_told_of_the_ratio_on_which_experts_were_furt
     more = [of_six_classes("Ada", 1, 5.0), of_six_classes("Ben", 2, 1.0)]
     now = compare(more, "Six")
     sources = [[one.source for one in experts] for experts in (few, more)]
-    said = since_first_round(now, *sources, wording_of(now.pooled))
+    said = since_first_round(*sources, now.pooled, wording_of(now.pooled))
     assert re.match(r"About c0 cases called something else against c\d .* they were [34]\d times apart in the", said)
     assert re.search(r"and are [45](\.\d)? times apart now; on average over \d+ mistakes, ", said)
 
@@ -315,7 +316,7 @@ def test_where_experts_stated_no_number_only_the_average_is_told():
     rounds = [[Source("Ada", asked(9, 9, 1, 1, 1)), Source("Ben", asked(1, 1, 1, 1, 1))] for _ in range(2)]
     rounds[1][0] = Source("Ada", asked(3, 3, 1, 1, 1))
     view = compare([Expert(one.name, one) for one in rounds[1]], "Lesions")
-    said = since_first_round(view, *rounds, wording_of(view.pooled))
+    said = since_first_round(*rounds, view.pooled, wording_of(view.pooled))
     assert re.fullmatch(
         r"On average over 5 mistakes they were 2\.\d times apart in the first round, and are 1\.\d times apart now\.",
         said,
