@@ -54,7 +54,8 @@ def since_sitting_before(name: str, before: Source, now: Source, pooled: Elicite
 
     The same questions after some time show how steady an expert's values are (test-retest reliability).
     """
-    metrics = [source.metric for source in aligned([before, now])]
+    # one sitting may distinguish wrong answers for the same truth, and another not
+    pooled, *metrics = (source.metric for source in aligned([Source("all", pooled), before, now]))
     mistakes = compared_mistakes(metrics, pooled, wording)
     found = Disagreement.of(mistakes, metrics, pooled, wording)
     compared, unit = found.compared, found.unit.mistake.many

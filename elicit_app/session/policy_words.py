@@ -122,20 +122,18 @@ def _shared_note(judgement: Judgement) -> str:
     if len(tied) < 2:
         return ""
     number = number_word(len(tied))
-    shared = "Rank 1 twice" if len(tied) == 2 else f"Rank 1 {number} times"
-    if number.isdecimal():
-        shared = f"Rank 1 is shared by {number}"
+    times = "twice" if len(tied) == 2 else f"is shared by {number}" if number.isdecimal() else f"{number} times"
     cases = f"{judgement.n_cases:,} {judgement.words.cases}"
     doubts = {main_doubt(one) for one in tied[1:]} - {"none"}
     if not doubts:
-        return f"{shared}: these cost the same."
+        return f"Rank 1 {times}: these cost the same."
     doubt = doubts.pop() if len(doubts) == 1 else "both"
     whose = {"cases": cases, "answers": "the answers", "both": f"the answers and {cases} together"}[doubt]
     alike = 1 + sum(main_doubt(one) == "none" for one in tied[1:])
     if alike > 1:
         first = f"the first {number_word(alike)} decide alike"
-        return f"{shared}: {first}, and {whose} cannot tell them from the others."
-    return f"{shared}: {whose} cannot tell these apart."
+        return f"Rank 1 {times}: {first}, and {whose} cannot tell them from the others."
+    return f"Rank 1 {times}: {whose} cannot tell these apart."
 
 
 def _follows_f1(judgement: Judgement) -> bool:

@@ -102,6 +102,17 @@ def test_the_average_over_all_mistakes_is_told_of_two_sittings_and_nothing_of_ch
     )
 
 
+def test_sittings_may_differ_in_what_mistakes_they_distinguish():
+    costs = {"lpm": [[0, 1, 2], [3, 0, 4], [1, 1, 0]], "dlpm": [[0, 1, 1], [4, 0, 4], [2, 2, 0]]}
+    made = {
+        family: ElicitedMetric.from_cost_matrix(tuple("abc"), cost, family=family) for family, cost in costs.items()
+    }
+    for before, last in (("lpm", "dlpm"), ("dlpm", "lpm")):
+        sources = Source("before", made[before]), Source("last", made[last])
+        said = since_sitting_before("Ada", *sources, made["dlpm"], wording_of(made["lpm"]))
+        assert "On average over 5 mistakes" in said
+
+
 def at_least(low, ratio):
     """Return what somebody said for whom one missed illness counts as `low` needless treatments or more."""
     ends = [[[0, 0], [low / ratio, np.inf]], [[1 / ratio, 1 / ratio], [0, 0]]]

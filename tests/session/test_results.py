@@ -263,6 +263,8 @@ def test_policies_that_decide_alike_are_said_to():
     notes = policy_texts(judge(metric, true, {"a": proba, "b": other})).notes
     alike = "Rank 1 five times: the first two decide alike, and 100 cases cannot tell them from the others."
     assert any(alike == note for note in notes)
+    many = policy_texts(judge(metric, true, {str(name): proba for name in range(8)})).notes
+    assert any(note.startswith("Rank 1 is shared by 17: the first 16 decide alike") for note in many)
 
 
 @pytest.mark.parametrize(("cases", "lost"), [(6, "What that costs cannot be said."), (60, "costs nothing")])
