@@ -132,12 +132,12 @@ def true_metric(
             raise WrongOption(f"The true weights violate the stated order {order}: change one of the two.")
         return metric
     orders = stated_orders(setting, study.classes)
+    prior = WeightPrior.of(setting.family, study.n_classes, "iid", orders) if orders else None
     for _ in range(_MOST_DRAWS):
         drawn = random_metric(setting.family, prevalence, rng, on_the_sphere=setting.space == "sphere", kind=kind)
         drawn = drawn if ratio is None else with_ratio(drawn, ratio)
-        if not orders:
+        if prior is None:
             return drawn
-        prior = WeightPrior.of(setting.family, study.n_classes, "iid", orders)
         logs = np.log(np.abs(drawn.weights))[None]
         if prior.allowed(logs)[0]:
             return drawn

@@ -62,9 +62,9 @@ def test_experts_who_all_stated_an_order_are_not_said_to_agree_for_that(experts)
     stated = Provenance(parameters={"ordered": ["a", "b", "c"]})
     prior = WeightPrior.of("lpm", 3, "iid", constraints_of(orders_by_distance("abc"), "abc", "lpm"))
     logs = draws_before(prior)
-    around = 0.5 * np.random.default_rng(1).standard_normal((60, 6))
+    around = 0.5 * np.random.default_rng(1).standard_normal((30, 6))
     found = []
-    for own in logs[: 80 * experts].reshape(80, experts, 6):
+    for own in logs[: 40 * experts].reshape(40, experts, 6):
         metrics = [
             ElicitedMetric.from_weights(
                 ["a", "b", "c"], -np.exp(row), "lpm", samples=-np.exp(prior.in_order(row + around)), provenance=stated

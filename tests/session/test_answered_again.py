@@ -7,7 +7,7 @@ import pytest
 
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.answered_again import since_first_round, since_sitting_before
-from elicit_app.session.comparing import experts_of, wording_of
+from elicit_app.session.comparing import experts_of, metric_in, wording_of
 from elicit_app.session.pooling import Source, pool
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
@@ -149,7 +149,6 @@ def answer(study, path, expert, missed):
 def test_the_comparison_of_experts_tells_how_steady_one_is_who_answered_twice(lumps, tmp_path):
     answer(lumps, tmp_path / "1.session.jsonl", "Ada", 30.0)
     answer(lumps, tmp_path / "2.session.jsonl", "Ben", 3.0)
-    plain = experts_of(lumps, tmp_path).comparison()
     shutil.copy(tmp_path / "2.session.jsonl", tmp_path / "1b.session.jsonl")  # a copy is no other sitting
     answer(lumps, tmp_path / "3.session.jsonl", "ada", 0.1)
     view = experts_of(lumps, tmp_path).comparison()
@@ -160,5 +159,5 @@ def test_the_comparison_of_experts_tells_how_steady_one_is_who_answered_twice(lu
     }
     assert ada.startswith("The last answers of ada differ most from those before about missed cancers: one counted as ")
     assert ada.endswith(", more than chance explains: ask what has changed, or whether two people gave this name.")
-    then = plain.mistakes[0].rates[plain.names.index("Ada")]
+    then = exchange_rates(metric_in(tmp_path / "1.session.jsonl", lumps))[0]
     assert f"one counted as {then.with_range()} needless biopsies then" in ada
