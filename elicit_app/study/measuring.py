@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -240,14 +242,20 @@ class Measure:
         InputError if the file is invalid.
         """
         self._require_known(options)
-        with _reworded_errors(path, options):
+        with _reworded_errors(path, options), warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", UserWarning)
             cases = self._cases(path, options, columns)
-            return self.compute(cases, options)._replace(notes=cases.notes)
+            found = self.compute(cases, options)
+        warned = tuple(dict.fromkeys(str(one.message) for one in told))
+        if not math.isfinite(found.value):
+            raise Problem(" ".join([f"{path.name}: the measure {self.name} cannot be computed.", *warned]))
+        return found._replace(notes=(*cases.notes, *(f"{path.name}: {one}" for one in warned)))
 
     def draw_on(self, path: Path, options: Options, axes: Axes, columns: ColumnMap | None = None) -> None:
         """Draw the result for a file; raises the same errors as `of`."""
         self._require_known(options)
-        with _reworded_errors(path, options):
+        with _reworded_errors(path, options), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # which are notes of the result
             self.draw(self._cases(path, options, columns), options, axes)
 
     def _cases(self, path: Path, options: Options, columns: ColumnMap | None) -> CaseColumns:

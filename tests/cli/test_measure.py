@@ -140,6 +140,7 @@ def test_a_plot_takes_the_columns_of_its_measure_and_no_more(elicit, what):
         ("nll two.csv", 1, "There is no column proba_<class>"),
         ("mse three.csv", 1, "Row 1 has “a” in the column y_true (a number is expected)"),
         ("mse densities.csv", 1, "There is no column mean"),
+        ("r2 single.csv", 1, "single.csv: the measure r2 cannot be computed. R^2 score is not well-defined with"),
         ("mse numbers.csv --truth y_true", 2, "--truth: mse is no measure of classes"),
         ("density-nll densities.csv --distribution t", 1, "There is no column df (it is a parameter of t)"),
         (
@@ -165,8 +166,19 @@ def test_a_plot_takes_the_columns_of_its_measure_and_no_more(elicit, what):
 )
 def test_what_is_refused(elicit, command, code, said):
     Path("two.csv").write_text("y_true,y_pred\nill,well\nwell,well\n")
+    Path("single.csv").write_text("y_true,y_pred\n1,2\n")
     Path("comma.csv").write_text('y_true,y_pred\n"a, b",c\nc,c\n')
     assert said in elicit(command, code)
+
+
+def test_what_a_measure_leaves_out_is_told_once(elicit, run_line):
+    Path("odd.csv").write_text("y_true,y_pred\nill,odd\nwell,well\n")
+    assert "0.5" in elicit("balanced-error odd.csv --plot odd.svg")
+    (told,) = run_line.messages
+    assert told.splitlines() == [
+        "odd.csv: Never true, so without an error rate, and left out of the mean: odd.",
+        "Wrote odd.svg.",
+    ]
 
 
 def test_columns_may_have_other_names_and_one_file_several_models(elicit):
