@@ -212,7 +212,8 @@ class Judge:
         thresholds: dict[tuple[float, ...] | None, Threshold] = {}
         if positive is not None:
             corrections = {policy.correction for policy in costs.policies}
-            thresholds = {one: threshold_of(costs.unit_costs, positive, one) for one in corrections}
+            found = {one: threshold_of(costs.unit_costs, positive, one) for one in corrections}
+            thresholds = {one: threshold for one, threshold in found.items() if not np.isnan(threshold.value)}
         matrices = [costs.rates[:, index] * own[:, None] for index in range(len(costs.policies))]
         policies = [
             JudgedPolicy(
@@ -443,7 +444,8 @@ def models_of(
 def threshold_of(costs: UnitCosts, positive: int, correction: tuple[float, ...] | None = None) -> Threshold:
     """Return p_t = c_FP / (c_FP + c_FN) with its 90 % range over the draws (C. Elkan, IJCAI 2001, section 1).
 
-    With a correction it is that of the probabilities before they are corrected, which the model gives.
+    With a correction it is that of the probabilities before they are corrected, which the model gives. It is NaN if
+    neither mistake costs anything, as where there are no cases of one class and mistakes on the other are free.
     """
     negative = 1 - positive
     common = correction or (1.0, 1.0)
@@ -451,7 +453,7 @@ def threshold_of(costs: UnitCosts, positive: int, correction: tuple[float, ...] 
     def of(matrix: Floats) -> Floats:
         alarm = common[negative] * matrix[..., negative, positive]
         miss = common[positive] * matrix[..., positive, negative]
-        return np.asarray(alarm / (alarm + miss))
+        return np.asarray(alarm / np.where(alarm + miss > 0, alarm + miss, np.nan))
 
     value = float(of(costs.estimate))
     return Threshold(value, *((value, value) if costs.draws is None else range_of_draws(of(costs.draws))))

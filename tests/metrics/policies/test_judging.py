@@ -372,6 +372,16 @@ def test_draws_are_in_units_of_the_yardstick_and_left_out_where_it_costs_nothing
     np.testing.assert_allclose(found.worth, [1, 2 / 3])
 
 
+def test_where_no_mistake_costs_anything_there_is_no_threshold():
+    free = ElicitedMetric.from_cost_matrix(["ill", "well"], [[0, 0], [1, 0]])
+    proba = np.repeat([[0.9, 0.1], [0.4, 0.6]], 20, axis=0)
+    judgement = judge(free, np.repeat(["ill", "well"], 20), {"m": proba}, prevalence=[1.0, 0.0])
+    assert all(one.cost_per_population == 0 for one in judgement.policies)
+    (corrected,) = [one for one in judgement.policies if one.policy.correction is not None]
+    assert corrected.threshold is None
+    assert "m" in str(judgement)
+
+
 def test_what_makes_no_sense_is_refused():
     metric = breast_metric(2.0)
     with pytest.raises(InputError, match="at least one model"):
