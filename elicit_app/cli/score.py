@@ -226,7 +226,7 @@ def scores_from_files(
     from elicit_app.study.scoring import AS_USUAL, scores_of
 
     typed = None if practice is None else read_practice(practice, metric.classes)
-    stated = None if prevalence is None else _parse_shares(prevalence, metric.classes)
+    stated = None if prevalence is None else parsed_shares(prevalence, metric.classes)
     models = _models(predictions, options)
 
     def shares(labels: NDArray[np.int64]) -> list[float] | None:
@@ -307,7 +307,7 @@ def _print_notes(tally: RowsTally) -> None:
         output.print_notes(people_notes(*told[0], people.total))
 
 
-def _parse_shares(text: str, classes: Sequence[str]) -> dict[str, float]:
+def parsed_shares(text: str, classes: Sequence[str]) -> dict[str, float]:
     """Return the shares in an option: "malignant=0.1" or "a=0.2,b=0.3"."""
     from elicit_app.study.measuring import numbers_by_class
 

@@ -22,7 +22,7 @@ from elicit_app.cli.columns import (
     require_usual_columns,
 )
 from elicit_app.cli.output import Commands, Force, ForceAll, Questions, TrustedOnly, require_all_new, require_new
-from elicit_app.cli.score import PracticeOption
+from elicit_app.cli.score import PracticeOption, PrevalenceOption, parsed_shares
 from metrics.text import counted
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def new(
             min=10, max=1_000_000, help="Show results for this many cases; by default 1,000, more for rare classes."
         ),
     ] = None,
+    prevalence: PrevalenceOption = None,
     truth: TruthOption = None,
     columns: ColumnsOption = None,
     model: ModelOption = None,
@@ -112,6 +113,7 @@ def new(
     """Make a study folder from predictions files of one or several models of the same cases."""
     from elicit_app.study import create_study
     from elicit_app.study.amounts import is_of_amounts
+    from elicit_app.study.reading import open_predictions
 
     files = [*(predictions or []), *(more or [])]
     if not files:
@@ -122,7 +124,7 @@ def new(
         raise typer.BadParameter(found, param_hint="--skip-unread")
     if is_of_amounts(files[0]):
         options.refuse("files of several labels, or of contexts, name their columns themselves.")
-        for option, given in (("--labels", labels), ("--purpose", purpose)):
+        for option, given in (("--labels", labels), ("--prevalence", prevalence), ("--purpose", purpose)):
             if given is not None:
                 raise typer.BadParameter("it does not apply to several labels or contexts.", param_hint=option)
         _new_of_amounts(folder, files, name, population, noun)
@@ -130,14 +132,18 @@ def new(
     if noun is not None:
         raise typer.BadParameter("it applies to files of several labels.", param_hint="--noun")
     each, column_maps = models_in(files, options)
-    with output.progress("Reading"):
+    named, shares = None if labels is None else _split(labels), None
+    if prevalence is not None:
+        shares = parsed_shares(prevalence, named or open_predictions(each[0], columns=column_maps[0]).classes)
+    with output.wrong_options_as_usage_errors(), output.progress("Reading"):
         made = create_study(
             folder,
             each,
             columns=column_maps,
             name=name,
-            labels=None if labels is None else _split(labels),
+            labels=named,
             population=population,
+            prevalence=shares,
             purpose=purpose,
         )
     output.print_notes([*made.notes, *notes_on_others(files, options)])

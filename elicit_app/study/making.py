@@ -16,6 +16,7 @@ from elicit_app.study.first_rows import FirstRows, read_first_rows
 from elicit_app.study.folder import AMOUNTS_FILE, check_study, read_folder, rewrite_folder, write_folder
 from elicit_app.study.guessing import answered_names
 from elicit_app.study.identity import of_same_cases
+from elicit_app.study.measuring import completed_prevalence
 from elicit_app.study.model import (
     ColumnMap,
     Distribution,
@@ -31,6 +32,7 @@ from elicit_app.study.reading import (
     POPULATIONS,
     ReadPredictions,
     look_alike_notes,
+    normalised_prevalence,
     open_predictions,
     people_notes,
     population_for,
@@ -57,6 +59,7 @@ def create_study(
     name: str | None = None,
     labels: Sequence[str] | None = None,
     population: int | None = None,
+    prevalence: Mapping[str, float] | None = None,
     purpose: AnswersFor | None = None,
     columns: ColumnMap | Sequence[ColumnMap | None] | None = None,
 ) -> Study:
@@ -64,8 +67,9 @@ def create_study(
 
     The folder must be new or empty. Models are named after their files, and the title `name` is by default derived from
     that of the folder. `labels` are the classes in display order, or their names if the files number them 0..k-1. For
-    `population` see `population_for`. `columns` is the meaning of the columns, of all files or one each, if they do not
-    have the usual names. Raises Problem if the input is invalid; it lists the faults, and nothing is written.
+    `population` see `population_for`. `prevalence` are shares of classes where the models will be used; the other
+    classes divide the rest as in the files. `columns` is the meaning of the columns, of all files or one each, if they
+    do not have the usual names. Raises Problem if the input is invalid; it lists the faults, and nothing is written.
     """
     folder = Path(folder)
     study = study_of(
@@ -76,8 +80,21 @@ def create_study(
         labels=labels,
         columns=columns,
     )
+    if prevalence is not None:
+        study = with_prevalence(study, prevalence)
     shown = population if population is not None else study.population
     return write_folder(folder, replace(study, population=shown, purpose=purpose))
+
+
+def with_prevalence(study: Study, shares: Mapping[str, float]) -> Study:
+    """Return a study whose classes are as common as stated, with the population and the yardstick that suit that.
+
+    Raises WrongOption if the shares do not sum to 1, and Problem if a class has no share.
+    """
+    assert study.case_counts is not None
+    completed = completed_prevalence(shares, dict(zip(study.classes, study.case_counts.tolist(), strict=True)))
+    stated = replace(study, stated_prevalence=normalised_prevalence(completed, study.n_classes))
+    return replace(stated, population=population_for(stated.prevalence), yardstick=yardstick_for(stated))
 
 
 def create_amounts_study(

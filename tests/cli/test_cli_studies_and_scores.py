@@ -19,6 +19,7 @@ from elicit_app.study import list_studies, open_study
 from elicit_app.study.folder import write_folder
 from elicit_app.study.measuring import read_class_table, read_practice
 from elicit_app.study.opening import datasets_folder
+from elicit_app.study.reading import yardstick_for
 from metrics import ElicitedMetric, judge, meta_pattern_concern_score
 from metrics.text import concern, total_cost
 
@@ -87,6 +88,17 @@ def test_a_study_is_made_from_files_after_one_option(elicit, tmp_path):
     assert [model.name for model in study.models] == [first.stem, second.stem]
     assert elicit("study", "new", "again", "--predictions", first, "--predictions", second)
     assert len(open_study(tmp_path / "again").models) == 2
+
+
+def test_a_study_may_state_how_common_the_classes_will_be(elicit, tmp_path):
+    new = ("study", "new", "s", "--predictions", *wine_files(), "--prevalence", "Barolo=0.5 %,Barbera=0.199")
+    elicit(*new)
+    study, plain = open_study(tmp_path / "s"), open_study("wine")
+    assert dict(zip(study.classes, study.prevalence, strict=True)) == pytest.approx(
+        {"Barolo": 0.005, "Barbera": 0.199, "Grignolino": 0.796}
+    )
+    assert (study.population, study.digest) == (10_000, plain.digest)
+    assert study.yardstick == yardstick_for(study)
 
 
 def test_a_study_folder_stands_for_its_models(elicit, wine_metric, tmp_path):

@@ -10,6 +10,7 @@ import pytest
 
 from elicit_app.study import open_study
 from elicit_app.study.making import change_models
+from elicit_app.study.opening import datasets_folder
 from metrics import ElicitedMetric
 
 DR_A, DR_B = '--predicted "Dr. A"', '--predicted "Dr. B"'
@@ -178,3 +179,18 @@ def test_a_folder_of_parquet_files_has_the_usual_names(run_line, tmp_path):
     pl.read_csv(USUAL.encode()).write_parquet(tmp_path / "parts" / "one.parquet")
     run_line("score m.metric.json parts --engine dask --truth y_true", code=2)
     assert "must have the usual names" in run_line.messages[-1]
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        ("Barolo=1", "must be 3 numbers between 0 and 1, one per class"),
+        ("Barolo=0.2,Grignolino=0.2,Barbera=0.2", "--prevalence: the rates add up to 0.6, not 1"),
+        ("barolo=0.1", "--prevalence: 'barolo' is not one of the classes Barolo, Grignolino, Barbera"),
+    ],
+)
+def test_shares_that_are_no_prevalence_are_refused_before_anything_is_written(run_line, tmp_path, shares, said):
+    files = " ".join(map(str, (datasets_folder() / "wine").glob("*.parquet")))
+    code = 1 if "between" in said else 2
+    assert said in run_line(f"study new s --predictions {files} --prevalence {shares}", code)
+    assert not (tmp_path / "s").exists()
