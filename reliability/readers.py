@@ -29,11 +29,12 @@ from elicit_app.session.journal.writing import to_lines
 from elicit_app.session.packing import packed
 from elicit_app.session.session import Session
 from elicit_app.study import create_study, open_study
+from elicit_app.study.class_measures import measures
 from elicit_app.study.first_rows import read_first_rows
 from elicit_app.study.folder import read_folder
 from elicit_app.study.making import read_words, study_of, words_csv
 from elicit_app.study.mapping import settled
-from elicit_app.study.measuring import read_practice
+from elicit_app.study.measuring import Options, read_practice
 from elicit_app.study.packs import pack_bytes, read_pack
 from elicit_app.study.reading import read_predictions
 from metrics import ElicitedMetric
@@ -264,6 +265,31 @@ def _read_odd_columns(path: Path) -> None:
         study_of([path] * len(models), kind="file", name=path.stem, columns=models)
 
 
+def _cases(folder: Path) -> list[bytes]:
+    return [
+        *_csv(folder),
+        b"y_true,y_pred\na,a\nb,a\nb,b\n",
+        b"y_true,mean,std,lower,upper\n1,1.5,.5,0,2\n2,2.5,1,1,3\n4,3,.1,2,5\n",
+        b"true_x,true_y,pred_x,pred_y\n1,0,1,1\n0,1,0,0\n1,1,0,1\n",
+        b"x_true,y_true_,x_pred,z_true,z_proba\nyes,a,no,1,.5\nno,b,no,0,.2\n",
+        b"y_true,y_pred,context_room\na,b,hall\nb,b,office\na,a,hall\n",
+    ]
+
+
+def _measure(path: Path) -> None:
+    """Take every measure of a file; what it gives must be JSON."""
+    refusals = []
+    for one in measures().values():
+        try:
+            found = one.of(path, Options())
+        except REFUSALS as refusal:
+            refusals.append(refusal)
+        else:
+            json.dumps([found.value, found.details], allow_nan=False)
+    if len(refusals) == len(measures()):
+        raise refusals[0]
+
+
 READERS = {
     "predictions-csv": Reader(".csv", read_predictions, _csv),
     "odd-columns": Reader(".csv", _read_odd_columns, _odd_columns),
@@ -287,5 +313,6 @@ READERS = {
     "pack": Reader(".elicit", read_pack, _pack, _repacked),
     "settings": Reader(".settings", lambda path: isinstance(load_settings(path), Settings), _settings),
     "words": Reader(".csv", lambda path: read_words(open_study("traffic-light"), path), _words),
+    "measures": Reader(".csv", _measure, _cases),
     "practice": Reader(".csv", lambda path: read_practice(path, _CLASSES), _practice),
 }

@@ -27,6 +27,7 @@ READER_NAMES = (
     "study",
     "pack",
     "settings",
+    "measures",
     "words",
     "practice",
 )
