@@ -39,6 +39,7 @@ _CONTEXT_FEATURE = "context_"
 # merging tables of truths and predictions puts the label first
 _LABEL_FIRST = {"_true": TRUE_LABEL, "_pred": PREDICTED_LABEL, "_proba": PROBABILITY}
 _YES_OR_NO = {"true": "1", "yes": "1", "false": "0", "no": "0"}
+_LOOKED_AT = 100  # rows
 _GIVEN_FROM = 0.5  # probability from which a label is given
 
 Bits = NDArray[np.bool_]
@@ -72,7 +73,15 @@ class CaseColumns:
             self._table = MappedTable(self._table, columns)
             self.names = self._table.columns
         else:
-            self.names = _label_last(names)
+            last = _label_last(names)
+            truths = [at for at, name in enumerate(last) if name != names[at] and name.startswith(TRUE_LABEL)]
+            self.names = last if self._may_be_labels(truths) else tuple(names)
+
+    def _may_be_labels(self, columns: Sequence[int]) -> bool:
+        """Return whether the first cells of columns say yes or no: those of several outcomes are called alike."""
+        first = next(iter(self._table.frames(columns, 0, _LOOKED_AT)), None) if columns else None
+        cells = set() if first is None else {cell for column in first for cell in column if cell is not None}
+        return {str(cell).strip().lower() for cell in cells} <= {"0", "1", "0.0", "1.0", *_YES_OR_NO}
 
     @cached_property
     def y_true(self) -> list[str]:

@@ -21,7 +21,15 @@ from elicit_app.session.result import models_under_prices
 from elicit_app.session.sentences import preference
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
-from elicit_app.study.amounts import ItemAmounts, ReadAmounts, priced_scores, read_amounts, study_of_amounts
+from elicit_app.study.amounts import (
+    ItemAmounts,
+    ReadAmounts,
+    is_of_amounts,
+    priced_scores,
+    read_amounts,
+    study_of_amounts,
+)
+from elicit_app.study.first_rows import read_first_rows
 from elicit_app.study.making import create_amounts_study
 from metrics import ElicitedMetric, exchange_rates, penalized_multilabel_score, relevance_score
 from metrics.elicited.kinds import multilabel_amounts
@@ -351,6 +359,13 @@ def test_a_file_may_name_labels_first_and_say_yes_and_no(folder, tmp_path, given
     found, usual = (read_amounts([file], ["one"]) for file in (merged, folder / "eager.csv"))
     assert found.kind == "multilabel"
     np.testing.assert_array_equal(found.models[0].amounts, usual.models[0].amounts)
+
+
+def test_outcomes_that_are_called_like_labels_are_none(tmp_path):
+    rows = [cell.split() for cell in ("cat cat f f", "dog cat m m", "cat cat f m", "dog dog m m")]
+    path = write(tmp_path / "two.csv", ["species_true", "species_pred", "sex_true", "sex_pred"], rows)
+    assert not is_of_amounts(path)
+    assert read_first_rows(path).guess.columns == ("species_pred",)
 
 
 def test_models_of_other_labels_are_not_compared_and_those_of_the_same_in_another_order_are(folder, tmp_path):
