@@ -81,12 +81,12 @@ def create_study(
         columns=columns,
     )
     if prevalence is not None:
-        study = with_prevalence(study, prevalence)
+        study = _with_prevalence(study, prevalence)
     shown = population if population is not None else study.population
     return write_folder(folder, replace(study, population=shown, purpose=purpose))
 
 
-def with_prevalence(study: Study, shares: Mapping[str, float]) -> Study:
+def _with_prevalence(study: Study, shares: Mapping[str, float]) -> Study:
     """Return a study whose classes are as common as stated, with the population and the yardstick that suit that.
 
     Raises WrongOption if the shares do not sum to 1, and Problem if a class has no share.

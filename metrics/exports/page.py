@@ -361,15 +361,15 @@ def difference_numbers(axis: LinearAxis) -> Picture:
 
 def _axis_numbers(choices: Sequence[Sequence[tuple[float, str]]], width: int) -> Picture:
     """Draw numbers at their places: the first choice none of which touches the next one or an end, or the last."""
-    shown = choices[-1]
-    for numbers in choices:
-        ends = [(x - _WIDTH_OF_SIGN * len(text) / 2, x + _WIDTH_OF_SIGN * len(text) / 2) for x, text in numbers]
-        apart = all(after[0] - before[1] >= _BETWEEN for before, after in pairwise(ends))
-        if apart and ends[0][0] >= 0 and ends[-1][1] <= width:
-            shown = numbers
-            break
+    shown = next((numbers for numbers in choices if _stand_apart(numbers, width)), choices[-1])
     parts = [_written(x, 11, text) for x, text in shown]
     return _picture(parts, f"Axis from {shown[0][1]} to {shown[-1][1].removeprefix('+')}", _NUMBERS, width)
+
+
+def _stand_apart(numbers: Sequence[tuple[float, str]], width: int) -> bool:
+    ends = [(x - _WIDTH_OF_SIGN * len(text) / 2, x + _WIDTH_OF_SIGN * len(text) / 2) for x, text in numbers]
+    apart = all(after[0] - before[1] >= _BETWEEN for before, after in pairwise(ends))
+    return apart and ends[0][0] >= 0 and ends[-1][1] <= width
 
 
 # Colours are attributes, because not every viewer applies CSS to SVG.
