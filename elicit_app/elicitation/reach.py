@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from elicit_app.elicitation.belief import ENDS, Posterior, memory_slices
+from elicit_app.elicitation.belief import ENDS, Posterior, ends_of_ratios, memory_slices
 from elicit_app.elicitation.pool import SAME
 from elicit_app.elicitation.questions import Matrix
 
@@ -29,11 +31,38 @@ def widest_rates(gains: Matrix) -> Matrix:
     return widest
 
 
-def open_ends(posterior: Posterior, widest: Matrix) -> tuple[Matrix, tuple[tuple[float, float] | None, ...]]:
-    """Return the ends of the ratios to the yardstick, left open where no question could reach.
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """90 % ranges of the ratios of all weights to one of them, left open where no question could reach.
 
-    A question reaches an end by trading the mistake for the yardstick, or for one whose own end is reached; and never
-    one beyond the widest trade of all.
+    Parameters
+    ----------
+    unit : int
+        The weight to which the ratios are.
+    ends : ndarray of shape (2, m)
+        Low and high ends: 0 or inf where no question reaches them.
+    """
+
+    unit: int
+    ends: Matrix
+
+    @property
+    def are_open(self) -> NDArray[np.bool_]:
+        """Return which of them have an open end, shape (m,)."""
+        return np.asarray((self.ends[0] == 0.0) | np.isinf(self.ends[1]))
+
+    @property
+    def bounded(self) -> tuple[tuple[float, float] | None, ...]:
+        """Return per weight None, or (low, high) if an end is open."""
+        is_open, ends = self.are_open.tolist(), self.ends.T.tolist()
+        return tuple((low, high) if either else None for (low, high), either in zip(ends, is_open, strict=True))
+
+
+def ranges_reached(posterior: Posterior, widest: Matrix, unit: int) -> Ranges:
+    """Return the ranges of the ratios to one weight.
+
+    A question reaches an end by trading the mistake for the unit, or for one whose own end is reached; and never one
+    beyond the widest trade of all.
 
     Parameters
     ----------
@@ -41,49 +70,36 @@ def open_ends(posterior: Posterior, widest: Matrix) -> tuple[Matrix, tuple[tuple
         The belief.
     widest : ndarray of shape (m,)
         How many of each mistake, at most, could be traded for one of another.
-
-    Returns
-    -------
-    ends : ndarray of shape (2, m)
-        90 % intervals of weight over yardstick: the low end 0, or the high end inf, where no question reaches it.
-    bounded : tuple
-        Per weight None, or (low, high) if an end is open.
+    unit : int
+        The weight to which the ratios are.
     """
-    low, high = posterior.ratio_ends.copy()
-    yardstick, any_rate = posterior.yardstick, widest.max()
-    lowest, most = 1.0, widest[yardstick]
+    kept = unit == posterior.yardstick
+    low, high = posterior.ratio_ends.copy() if kept else ends_of_ratios(posterior.ratio_log_weights, unit)
+    any_rate = widest.max()
+    lowest, most = 1.0, widest[unit]
     for place in np.argsort(-low):  # shown by many of this mistake for one that weighs more
-        if place != yardstick and (low[place] * widest[place] < lowest or low[place] * any_rate < 1.0):
+        if place != unit and (low[place] * widest[place] < lowest or low[place] * any_rate < 1.0):
             low[place] = 0.0
         else:
             lowest = min(lowest, low[place])
     for place in np.argsort(high):  # shown by one of this mistake for many that weigh less
-        if place != yardstick and high[place] > min(most, any_rate):
+        if place != unit and high[place] > min(most, any_rate):
             high[place] = np.inf
         else:
             most = max(most, high[place] * widest[place])
-    ends = np.stack([low, high])
-    is_open = (low == 0.0) | np.isinf(high)
-    return ends, tuple(
-        (float(a), float(b)) if any_open else None for a, b, any_open in zip(*ends, is_open, strict=True)
-    )
+    return Ranges(unit, np.stack([low, high]))
 
 
-def reliance_on_prior(posterior: Posterior, ends: Matrix) -> float:
-    """Return the largest factor by which an end of a range would move if costs were expected to vary 1.5 times as much.
+def reliance_on_prior(posterior: Posterior, ranges: Ranges) -> float:
+    """Return the largest factor by which an end would move if costs were expected to vary 1.5 times as much.
 
-    Parameters
-    ----------
-    posterior : Posterior
-        The belief.
-    ends : ndarray of shape (2, m)
-        Ends as `open_ends` returns them; those that are open anyway do not count.
+    Ends that are open anyway do not count.
     """
-    logs = posterior.log_weights
-    odds = posterior.prior.log_odds_of_wider(logs, _WIDER)
+    odds = posterior.prior.log_odds_of_wider(posterior.log_weights, _WIDER)
     share = np.exp(odds - odds.max())
+    log_ratios = posterior.ratio_log_weights - posterior.ratio_log_weights[:, [ranges.unit]]
     moved = [0.0]
-    for ratios, (low, high) in zip(posterior.log_ratios.T, ends.T, strict=True):
+    for ratios, (low, high) in zip(log_ratios.T, ranges.ends.T, strict=True):
         order = np.argsort(ratios)
         below = np.cumsum(share[order])
         lower, upper = ratios[order[np.searchsorted(below, np.array(ENDS) * below[-1])]]

@@ -153,6 +153,7 @@ def _build(study: Study, setting: BayesSetting) -> Procedure:
         sphere=None if sphere is None else (sphere.centre, sphere.radius),
         constraints=stated_orders(setting, study.classes),
         piles=piles_of(setting.stated_piles, study.classes) if apart else (),
+        yardstick=study.yardstick,
         local=setting.person,
         **setting.in_full().model_dump(include=_HOW_BAYES, exclude_none=True),
     )

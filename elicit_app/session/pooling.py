@@ -290,12 +290,14 @@ def _geometric_mean(costs: Sequence[Matrix]) -> Matrix:
 def _intervals(draws: Matrix, costs: Matrix, metrics: Sequence[ElicitedMetric]) -> Matrix:
     """Return 90 % intervals relative to the largest pooled cost; an end that every expert leaves open stays open.
 
-    Many of them are on the scale on which the cost of the yardstick is exact, because the metric keeps too few draws to
-    compute ranges from.
+    They are on the scale on which the cost of the yardstick is exact if those of all experts are, and if there are
+    many, because the metric then keeps too few draws to compute ranges from.
     """
     place, first = divmod(int(costs.argmax()), len(costs)), metrics[0]
-    if len(first.weights) > MOST_WEIGHTS_OF_ALL_DRAWS:
-        place = family_of(first.family).cell(yardstick_of(first))
+    yardstick = family_of(first.family).cell(yardstick_of(first))
+    of_yardstick = np.array([(0.0, np.inf) if one.intervals is None else one.intervals[yardstick] for one in metrics])
+    if len(first.weights) > MOST_WEIGHTS_OF_ALL_DRAWS or (of_yardstick[:, 0] == of_yardstick[:, 1]).all():
+        place = yardstick
     unit = draws[:, *place] * (costs.max() / costs[place])
     relative = draws / np.where(unit > 0, unit, np.inf)[:, None, None]
     intervals = ranges_of_draws(relative)

@@ -327,15 +327,19 @@ def cost_intervals(outcome: Outcome, yardstick: tuple[int, int]) -> Matrix | Non
     """Return 90 % intervals of the costs, shape (k, k, 2): those of the outcome, or those implied by a search.
 
     A search knows ratios only, so its intervals are on the scale on which the cost of the yardstick (true, predicted)
-    is exact. So are those of many weights, of whose draws the metric keeps too few to compute them again. None if
-    nothing is known about them.
+    is exact. So are those of many weights, of whose draws the metric keeps too few to compute them again, and those of
+    a yardstick so slight that its own cost is only bounded. None if nothing is known about them.
     """
     family, tolerance = family_of(outcome.family), outcome.tolerance
     costs = family.costs(outcome.weights)
     unit, cost = family.index(*yardstick, len(costs)), costs[yardstick]
     if cost > 0 and tolerance is not None:
         low, high = tolerance.low[:, unit] * cost, tolerance.high[:, unit] * cost
-    elif cost > 0 and outcome.samples is not None and len(kept_draws(outcome.samples)) < len(outcome.samples):
+    elif (
+        cost > 0
+        and outcome.samples is not None
+        and (outcome.ranges is not None or len(kept_draws(outcome.samples)) < len(outcome.samples))
+    ):
         low, high = _ranges_to(outcome, yardstick, unit) * cost
     else:
         return intervals_around(costs, outcome.intervals)
@@ -347,7 +351,10 @@ def _ranges_to(outcome: Outcome, yardstick: tuple[int, int], unit: int) -> Matri
     """Return 90 % ranges of weight over yardstick, shape (2, m), from all draws; ends left open stay open."""
     assert outcome.samples is not None
     ends = ranges_of_draws(sorted_columns(outcome.samples / outcome.samples[:, [unit]]).T).T
-    if outcome.intervals is not None:
+    if outcome.ranges is not None:
+        ends[0][outcome.ranges[0] == 0] = 0.0
+        ends[1][np.isinf(outcome.ranges[1])] = np.inf
+    elif outcome.intervals is not None:
         known = family_of(outcome.family).of_errors(np.moveaxis(outcome.intervals, -1, 0))
         of_unit = outcome.intervals[yardstick]
         ends[0][(known[0] == 0) | np.isinf(of_unit[1])] = 0.0

@@ -412,6 +412,16 @@ def yardstick_of(metric: ElicitedMetric) -> MistakeKey:
     return min((key for key in costs if costs[key] > 0), key=lambda key: costs[key])
 
 
+def scale_of_ranges(metric: ElicitedMetric) -> str:
+    """Return a sentence on the cost that the intervals take as exact, if it is not the worst one; else ""."""
+    unit, intervals = yardstick_of(metric), metric.intervals
+    cell = family_of(metric.family).cell(unit)
+    if intervals is None or metric.cost_matrix[cell] == 1 or (intervals[..., 0] == intervals[..., 1]).all():
+        return ""
+    low, high = intervals[cell]
+    return f"Ranges take the cost of {mistake_words(metric, unit).name} as exact." if low == high else ""
+
+
 def _estimated(metric: ElicitedMetric, cells: Sequence[tuple[int, int]], unit: tuple[int, int]) -> list[_Estimate]:
     """Return the estimate, 50 % range and 90 % range of the ratio of each cost to that of the yardstick."""
     open_or_not = [_range_of_intervals(metric.intervals, cell, unit) for cell in cells]

@@ -6,7 +6,15 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from metrics.elicited.exchange import ExchangeRate, beside_name, called, exchange_rates, headline, rates_question
+from metrics.elicited.exchange import (
+    ExchangeRate,
+    beside_name,
+    called,
+    exchange_rates,
+    headline,
+    rates_question,
+    scale_of_ranges,
+)
 from metrics.elicited.family import family_of
 from metrics.elicited.kinds import answers_for, thing_of
 from metrics.elicited.metric_parts import DEVIATIONS, SPREAD, STATED, ranges_of_draws
@@ -59,6 +67,9 @@ def _about_prices(metric: ElicitedMetric) -> Section:
     return Section("In the multi-label score", (Paragraph(text),), half=True)
 
 
+_COSTS = "Rows: truth. Columns: what the model says. 1 = the worst mistake."
+
+
 def _about_costs(metric: ElicitedMetric) -> tuple[Section, ...]:
     """Return the sections with costs, release factors and class weights."""
     names = tuple(map(one_line, metric.classes))
@@ -67,7 +78,7 @@ def _about_costs(metric: ElicitedMetric) -> tuple[Section, ...]:
         Section(
             "Cost matrix",
             (
-                Paragraph("Rows: truth. Columns: what the model says. 1 = the worst mistake.", "quiet"),
+                Paragraph(f"{_COSTS} {one_line(scale_of_ranges(metric))}".rstrip(), "quiet"),
                 Matrix(names, cost_texts(metric), f"The costs of {k} classes are in the metric file."),
             ),
             half=True,

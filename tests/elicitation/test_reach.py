@@ -8,7 +8,7 @@ from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.oracles import UtilityOracle, run
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.procedures.bayes import Bayes
-from elicit_app.elicitation.reach import doubt_of_policies, open_ends, reliance_on_prior, widest_rates
+from elicit_app.elicitation.reach import Ranges, doubt_of_policies, ranges_reached, reliance_on_prior, widest_rates
 from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel
 
 
@@ -22,6 +22,11 @@ def belief_of(*log_ranges):
 
 def ends_of(low, high):
     return np.exp(np.quantile(np.linspace(low, high, 400), [0.05, 0.95]))
+
+
+def open_ends(belief, widest, unit=0):
+    ranges = ranges_reached(belief, widest, unit)
+    return ranges.ends, ranges.bounded
 
 
 def test_an_end_that_no_question_reaches_is_open_and_others_stay():
@@ -53,6 +58,16 @@ def test_an_end_is_reached_by_way_of_a_mistake_whose_own_end_is():
     assert open_ends(belief_of(between, slight), np.full(3, 100.0))[1][2] is not None, "beyond every trade"
 
 
+def test_of_a_slight_mistake_that_is_the_unit_those_within_reach_are_known():
+    slight, alike, widest = (-8, -6), (-7, -5), np.full(3, 60.0)
+    belief = belief_of(slight, alike)
+    assert open_ends(belief, widest)[1][1] is not None, "it is too slight to be compared with the worst"
+    ends, bounded = open_ends(belief, widest, unit=1)
+    assert bounded[1:] == (None, None)
+    np.testing.assert_allclose(ends[:, 2], np.exp(1.0), rtol=1e-4)
+    assert bounded[0] == (pytest.approx(np.exp(6.1), rel=1e-2), np.inf)
+
+
 def test_the_widest_trades_are_those_of_each_mistake_and_of_two_only():
     gains = np.array([[10, -2, 0, 0], [-3, 6, 0, 0], [0, 4, -1, 0], [1, 1, -50, 0], [0, 7, 0, 0]]) / 1000
     np.testing.assert_allclose(widest_rates(gains), [5, 4, 0.25, 0])
@@ -71,10 +86,12 @@ def test_ranges_rest_on_the_prior_without_answers_and_hardly_do_where_answers_na
     low, high = anything.ratio_ends
     wider = np.delete(1.5 * np.log([low, high]), anything.yardstick, axis=1)
     expected = np.exp(np.abs(wider / 3).max())  # the prior's ranges, on the log scale, are then half as wide again
-    assert reliance_on_prior(anything, anything.ratio_ends) == pytest.approx(expected, rel=0.5)
-    assert reliance_on_prior(known, known.ratio_ends) < 1.1
+    assert reliance_on_prior(anything, Ranges(anything.yardstick, anything.ratio_ends)) == pytest.approx(
+        expected, rel=0.5
+    )
+    assert reliance_on_prior(known, Ranges(known.yardstick, known.ratio_ends)) < 1.1
     everything_open = np.stack([np.zeros(prior.size), np.full(prior.size, np.inf)])
-    assert reliance_on_prior(anything, everything_open) == 1.0
+    assert reliance_on_prior(anything, Ranges(0, everything_open)) == 1.0
 
 
 def test_of_a_small_class_whose_mistakes_hardly_count_only_a_bound_is_said():
@@ -92,6 +109,29 @@ def test_of_a_small_class_whose_mistakes_hardly_count_only_a_bound_is_said():
     low, high = outcome.bounded[1]
     assert low == 0
     assert high < 1 / 50
+
+
+def test_a_yardstick_too_slight_for_its_cost_leaves_what_is_alike_known():
+    """Two mistakes at 1 : 500 of the worst and 1 : 2 of each other: no question shows the one, any the other."""
+    rng, k, n = np.random.default_rng(0), 3, 3_000
+    true = rng.choice(k, n)
+    scores = rng.standard_normal((n, k))
+    scores[np.arange(n), true] += 2.0
+    cases = Cases(np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True), np.eye(k)[true], np.full(n, 1 / n))
+    costs = np.array([[0.0, 0.002, 0.3], [0.004, 0.0, 0.1], [1.0, 0.5, 0.0]])
+    expert = UtilityOracle(lambda counts: -float((costs * counts).sum()))
+    asked = {"family": "lpm", "seed": 1, "population": 1_000, "questions": 26}
+    outcome, history = run(Bayes([cases], **asked, yardstick=(0, 1)), expert)
+    slight, alike, worst = 0, 2, 4
+    assert outcome.bounded[slight][0] == 0
+    low, high = outcome.ranges
+    assert (low[slight], high[slight]) == (1, 1)
+    assert 0.5 < low[alike] < 2 < high[alike] < 50
+    assert low[worst] > 20
+    assert np.isinf(high[worst])
+    other = Bayes([cases], **asked, yardstick=(2, 1)).conclude(history)
+    assert other.ranges is None, "its own cost is known"
+    np.testing.assert_array_equal(other.intervals, outcome.intervals)
 
 
 class TestPolicies:

@@ -329,6 +329,35 @@ def test_every_wrong_answer_for_the_yardsticks_truth_costs_exactly_what_the_yard
     assert row == pytest.approx(metric.cost_matrix[yardstick], rel=1e-12)
 
 
+def test_of_a_yardstick_whose_own_cost_is_only_bounded_other_ratios_are_known(traffic):
+    family, rng = family_of("lpm"), np.random.default_rng(8)
+    centre = np.log([0.3, 1.0, 0.004, 0.01, 0.5, 0.2])  # of the mistakes in the order of the family; the third is 1, 0
+    draws = family.normalise(-np.exp(centre + rng.normal(0, 0.3, (1_000, 6))))
+    weights = np.quantile(draws, 0.5, axis=0)
+    ends = np.quantile(draws / draws[:, [1]], (0.05, 0.95), axis=0)
+    ends[0, 2] = 0.0
+    within_reach = np.quantile(draws / draws[:, [2]], (0.05, 0.95), axis=0)
+    within_reach[1, 1] = np.inf
+    outcome = Outcome(
+        family="lpm",
+        weights=family.normalise(weights),
+        bounded=(None, None, (0.0, float(ends[1, 2])), None, None, None),
+        stopped="budget",
+        questions=20,
+        intervals=np.moveaxis(family.on_errors(ends), 0, -1),
+        ranges=within_reach,
+        samples=draws,
+    )
+    study = replace(traffic, models=(), yardstick=(1, 0))
+    learned = by_the_yardstick(outcome, study)
+    made = {"intervals": cost_intervals(learned, (1, 0)), "samples": draws, "yardstick": ("yellow", "red")}
+    rates = exchange_rates(ElicitedMetric.from_weights(traffic.classes, learned.weights, "lpm", **made))
+    assert [rate.bounded for rate in rates] == [False, True, False, False, False, False]
+    for place, rate in enumerate(rates):
+        if not rate.is_yardstick:
+            assert rate.range_90 == pytest.approx(tuple(within_reach[:, place]), rel=1e-9)
+
+
 def test_the_ranges_of_a_metric_of_many_weights_come_from_all_draws_of_which_it_keeps_some(study):
     k, rng = 26, np.random.default_rng(8)
     family, names = family_of("lpm"), tuple(f"c{number}" for number in range(k))

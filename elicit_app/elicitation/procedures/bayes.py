@@ -46,7 +46,7 @@ from elicit_app.elicitation.predictive import (
 from elicit_app.elicitation.prior import MOST_JOINTLY, NeverWorse, Structure, WeightPrior, pile_labels, relative_weights
 from elicit_app.elicitation.procedure import Elicitation, Outcome
 from elicit_app.elicitation.questions import AnswersFor, Asked, Choice, Family, Matrix, Progress, Step, StopReason
-from elicit_app.elicitation.reach import PolicyDoubt, doubt_of_policies, open_ends, reliance_on_prior, widest_rates
+from elicit_app.elicitation.reach import PolicyDoubt, doubt_of_policies, ranges_reached, reliance_on_prior, widest_rates
 from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.elicitation.response import ResponseModel, evidence
 from elicit_app.problem import Problem
@@ -108,6 +108,7 @@ class Bayes:
         constraints: Sequence[NeverWorse] = (),
         piles: Sequence[Sequence[tuple[int, int]]] = (),
         purpose: AnswersFor | None = None,
+        yardstick: tuple[int, int] | None = None,
         local: bool = False,
     ) -> None:
         if not cases:
@@ -118,6 +119,7 @@ class Bayes:
         self.family: Family = linear_family(family).name if self._local else family
         self.questions, self.stop, self.checks, self.strength = questions, stop, checks, strength
         self._seed, self._purpose, self._cases = seed, purpose, cases
+        self._unit = None if yardstick is None else linear_family(family).index(*yardstick, cases[0].n_classes)
         shares = None if space == "sphere" or self._asks_prices else cases[0].prevalence
         linear = WeightPrior.of(linear_family(family).name, cases[0].n_classes, prior, constraints, piles, shares)
         self.prior = FractionPrior.from_linear(linear) if is_fraction(family) else linear
@@ -174,21 +176,24 @@ class Bayes:
         # Pairs of fifty classes briefly take 100 MiB, so they are examined before thousands of draws are in memory.
         widest = self._widest(history)
         belief, linearity = self.shown_belief(history), self.linearity(history)
-        ends, bounded = open_ends(belief, widest)
+        ranges = to_largest = ranges_reached(belief, widest, belief.yardstick)
+        if self._unit is not None and to_largest.are_open[self._unit]:
+            ranges = ranges_reached(belief, widest, self._unit)
         outcome = Outcome(
             family=self.family,
             weights=belief.estimate,
-            bounded=bounded,
+            bounded=to_largest.bounded,
             stopped=reason,
             questions=len(history),
-            intervals=belief.on_mistakes(ends),
+            intervals=belief.on_mistakes(to_largest.ends),
             samples=rounded_draws(belief.samples),
             effective_draws=belief.effective_draws,
             linear=None if linearity is None else linearity.rival or True,
             sensitivity=float(np.median(belief.person.sensitivity)),
             lapse=float(belief.person.lapse.mean()),
             method=belief.method + self.prior.remark,
-            reliance_on_prior=reliance_on_prior(belief, ends) if self._by_particles else None,
+            ranges=None if ranges is to_largest else ranges.ends,
+            reliance_on_prior=reliance_on_prior(belief, ranges) if self._by_particles else None,
             deviations=belief.deviations,
         )
         belief.forget()

@@ -15,7 +15,7 @@ from elicit_app.gui.elements.surfaces import Block, Card, Divider, arrange_parts
 from elicit_app.gui.results.plotting import MOST_WITH_RANGES, Cell, MatrixCard
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Study
-from metrics.elicited.exchange import PLAUSIBLE
+from metrics.elicited.exchange import PLAUSIBLE, scale_of_ranges
 from metrics.exports import FORMATS
 from metrics.exports.metric_page import cost_texts, factor_texts, release_sentence, weight_texts
 from metrics.exports.page import Cells
@@ -186,6 +186,7 @@ class CostsPane(Arranged, QWidget):
             intervals = view.metric.intervals
             if intervals is not None:
                 notes += [f"Below: {view.ratios[0].range_words.legend}."]
+                notes += [scale] if (scale := scale_of_ranges(view.metric)) else []
                 notes += [_BEYOND] if (intervals[np.isfinite(intervals)] > 1).any() else []
         self.costs.say(" ".join(notes))
         metric = view.metric
