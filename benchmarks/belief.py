@@ -2,8 +2,8 @@
 
     uv run python benchmarks/belief.py [--part NAME ...] [--runs N] [--seed S] [--only TEXT]
 
-Parts: coverage, matrices, many, piles, extremes, sphere, seeds, pooling, comparing. For non-linear people and coins see
-`trust.py --part values`.
+Parts: coverage, matrices, tables, many, piles, extremes, sphere, seeds, pooling, comparing. For non-linear people and
+coins see `trust.py --part values`.
 Thresholds ("wanted") were fixed here before the runs. Real predictions are read from the folder `../shared/data` beside
 the checkout (or ELICIT_SHARED_DATA); without it their rows are omitted.
 """
@@ -112,6 +112,28 @@ def _in_files(study: Study, run: SimulatedRun) -> dict[str, float]:
         "worst mistake": float(true.cost_matrix.ravel()[worst] == 1),
         "worst mistake, as said": float((costs.reshape(len(costs), -1).argmax(axis=1) == worst).mean()),
     }
+
+
+def tables(open_: Callable[[str], Study | None], options: argparse.Namespace) -> None:
+    """How often the yardstick is too slight for its own cost to be known, and what is then known in units of it."""
+    for name, questions in (("wine", ANSWERS), ("emotions", ANSWERS), ("digits", 40)):
+        study = open_(name)
+        if study is None:
+            continue
+        lab = laboratory(study, options.seed, people_of("weights:0.6"), questions=questions)
+        runs = [lab.run(number, judged=False) for number in range(options.runs)]
+        print_row(f"{name}: too slight", "weights:0.6", [run.outcome.ranges is not None for run in runs])
+        unit = LPM.index(*study.yardstick, study.n_classes)
+        known, covered = [], []
+        for run in runs:
+            if (ends := run.outcome.ranges) is not None:
+                others = np.arange(ends.shape[1]) != unit
+                shut = others & (ends[0] > 0) & np.isfinite(ends[1])
+                known.append(shut[others].mean())
+                true = np.array(run.true_weights)
+                covered.append(_share_inside((true / true[unit])[shut], ends.T[shut]))
+        print_row(f"{name}: then known, of the ratios", "weights:0.6", known)
+        print_row(f"{name}: then covered, of those known", "weights:0.6", covered, ".86 to .94")
 
 
 def _share_inside(values: Matrix, ends: Matrix) -> float:
@@ -403,7 +425,10 @@ def _as_compared(study: Study, outcome: Outcome, questions: int, member: int, se
     return Compared(f"{member}", Source(f"{member}", metric))
 
 
-PARTS = {part.__name__: part for part in (coverage, matrices, many, piles, extremes, sphere, seeds, pooling, comparing)}
+PARTS = {
+    part.__name__: part
+    for part in (coverage, matrices, tables, many, piles, extremes, sphere, seeds, pooling, comparing)
+}
 
 
 def main() -> None:

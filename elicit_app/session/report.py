@@ -180,7 +180,7 @@ def _conclusion(judgement: Judgement, experts: ComparisonView | None) -> list[Se
         sections += [Section(head, (Paragraph(text),), half=True, level=3) for head, text in doubts]
     changes = Bullets((*(() if experts is None else (_one_alone(experts),)), *what_would_change(judgement)))
     signed = Signatures(("Answered by", "Decided by", "Date"))
-    return [*sections, Section("What would change the conclusion", (changes, signed))]
+    return [*sections, Section("What would change the conclusion", (changes, signed), whole=True)]
 
 
 def _one_alone(experts: ComparisonView) -> tuple[str, str]:
@@ -230,12 +230,15 @@ def _doubts(judgement: Judgement) -> tuple[tuple[str, str], ...]:
         first = "The metric has no ranges, so the doubt from the answers is not included."
     else:
         one, many = rate.mistake.one, judgement.mistake(*judgement.unit).many
-        left = f"{rate.columns()[1]} {many} for one {one}"
+        s = "s" if judgement.metric.provenance.questions == 1 else ""
         if rate.in_words() == NOT_KNOWN:
-            left = f"it open how many {many} one {one} counts for"
+            told = f"leave{s} it open how many {many} one {one} counts for"
+        elif rate.bounded:
+            told = f"tell{s} only that one {one} counts as {rate.in_words()} {many}"
+        else:
+            told = f"leave{s} {rate.columns()[1]} {many} for one {one}"
         most = ", on which the choice depends most" if points and len(exchange_rates(judgement.metric)) > 2 else ""
-        leave = "leaves" if judgement.metric.provenance.questions == 1 else "leave"
-        first = f"{capitalised(answers)} {leave} {left}{most}."
+        first = f"{capitalised(answers)} {told}{most}."
         if judgement.drawn.answers is None:
             first += " The ranges above do not include this doubt."
         elif found.of_values <= 0.03 * max(found.expected_loss, 1e-12):
