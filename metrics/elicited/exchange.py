@@ -335,7 +335,8 @@ def rates_question(kind: str, unit: str, *, of_experts: bool = False) -> str:
 def headline(metric: ElicitedMetric) -> Headline:
     """Return the opening sentence of a result.
 
-    It names the mistake with the largest number that is known: the estimate, or a lower bound. An upper bound says
+    It names the mistake with the largest number that is known: the estimate, or a lower bound. A wide range from below
+    1 to above it is no such number if another mistake surely counts for more than the yardstick. An upper bound says
     little of how bad a mistake is, so such a mistake is named only if nothing else counts for anything. Ties go to the
     mistake that comes first in `exchange_rates`. The yardstick is never named, and an unknown ratio only if all others
     are unknown. Wide ranges and bounds are stated as such. If the result is provisional, the reason follows the
@@ -356,12 +357,16 @@ def headline_of(rates: Sequence[ExchangeRate], provisional: str | None = None) -
 
 
 def _headline_key(rate: ExchangeRate) -> tuple[int, float]:
-    """Return how much is known of a rate (its number, an upper bound, that it is 0, nothing), and the number."""
-    if not rate.bounded or rate.range_90 is None:
-        return (3 if rate.ratio > 0 else 1), rate.ratio
-    low, high = rate.range_90
+    """Return how much is known of a rate, and the number.
+
+    That is: that it counts for more than the yardstick, a number, an upper bound, that it is 0, nothing.
+    """
+    low, high = rate.range_90 or (rate.ratio, rate.ratio)
+    if not rate.bounded:
+        more = rate.ratio > 1 and not (rate.wide and low < 1)
+        return (4 if more else 3 if rate.ratio > 0 else 1), rate.ratio
     if low > 0:
-        return 3, low
+        return (4 if low > 1 else 3), low
     return (0, 0.0) if math.isinf(high) else (2, high)
 
 

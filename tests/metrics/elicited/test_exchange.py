@@ -157,6 +157,9 @@ def test_what_is_only_bounded_above_is_named_after_what_is_known_and_before_what
     at_most, known, nothing = rate(0.4, 0.0, 9.0), rate(2.0, 1.0, 3.0), rate(0.0, 0.0, 0.0)
     assert headline_of((at_most, known, YARDSTICK)).rate is known
     assert headline_of((rate(0.1, 0.0, 3.0), nothing, at_most, YARDSTICK)).rate is at_most
+    worse, either = rate(4.0, 1.5, 15.0), rate(5.0, 0.8, 40.0)
+    assert headline_of((either, worse, at_most, YARDSTICK)).rate is worse, "the other may be as slight as the yardstick"
+    assert headline_of((either, rate(0.4, 0.3, 0.5), at_most, YARDSTICK)).rate is either
 
 
 def test_what_costs_nothing_is_named_before_what_is_not_known_at_all():
