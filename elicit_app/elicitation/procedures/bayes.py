@@ -83,6 +83,8 @@ class Bayes:
 
     Up to about twenty weights are tracked by particles, more by Gaussians fitted to intervals.
 
+    If the cost of the `yardstick`, a mistake (true, predicted), is only bounded, ratios to it are judged by themselves.
+
     For comparisons, `asker.choose` and `response` may be replaced before the first question.
     """
 
