@@ -340,25 +340,23 @@ def cost_intervals(outcome: Outcome, yardstick: tuple[int, int]) -> Matrix | Non
         and outcome.samples is not None
         and (outcome.ranges is not None or len(kept_draws(outcome.samples)) < len(outcome.samples))
     ):
-        low, high = _ranges_to(outcome, yardstick, unit) * cost
+        low, high = _ranges_to(outcome, unit) * cost
     else:
         return intervals_around(costs, outcome.intervals)
     low[unit] = high[unit] = cost
     return intervals_around(costs, np.stack([family.on_errors(low), family.on_errors(high)], axis=-1))
 
 
-def _ranges_to(outcome: Outcome, yardstick: tuple[int, int], unit: int) -> Matrix:
+def _ranges_to(outcome: Outcome, unit: int) -> Matrix:
     """Return 90 % ranges of weight over yardstick, shape (2, m), from all draws; ends left open stay open."""
     assert outcome.samples is not None
     ends = ranges_of_draws(sorted_columns(outcome.samples / outcome.samples[:, [unit]]).T).T
-    if outcome.ranges is not None:
-        ends[0][outcome.ranges[0] == 0] = 0.0
-        ends[1][np.isinf(outcome.ranges[1])] = np.inf
-    elif outcome.intervals is not None:
+    known = outcome.ranges
+    if known is None and outcome.intervals is not None:
         known = family_of(outcome.family).of_errors(np.moveaxis(outcome.intervals, -1, 0))
-        of_unit = outcome.intervals[yardstick]
-        ends[0][(known[0] == 0) | np.isinf(of_unit[1])] = 0.0
-        ends[1][np.isinf(known[1]) | (of_unit[0] == 0)] = np.inf
+    if known is not None:
+        ends[0][known[0] == 0] = 0.0
+        ends[1][np.isinf(known[1])] = np.inf
     return ends
 
 
