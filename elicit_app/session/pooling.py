@@ -298,14 +298,14 @@ def _intervals(draws: Matrix, costs: Matrix, metrics: Sequence[ElicitedMetric]) 
     of_yardstick = np.array([(0.0, np.inf) if one.intervals is None else one.intervals[yardstick] for one in metrics])
     if len(first.weights) > MOST_WEIGHTS_OF_ALL_DRAWS or (of_yardstick[:, 0] == of_yardstick[:, 1]).all():
         place = yardstick
-    unit = draws[:, *place] * (costs.max() / costs[place])
-    relative = draws / np.where(unit > 0, unit, np.inf)[:, None, None]
-    intervals = ranges_of_draws(relative)
+    unit, relative = draws[:, *place], costs / costs.max()
+    # Divided first, so that the cost of the unit is exact in spite of rounding.
+    intervals = ranges_of_draws(draws / np.where(unit > 0, unit, np.inf)[:, None, None] * relative[place])
     if all(metric.intervals is not None for metric in metrics):
         known = np.stack([metric.intervals for metric in metrics if metric.intervals is not None])
         intervals[..., 1][np.isinf(known[..., 1]).all(axis=0)] = np.inf
         intervals[..., 0][(known[..., 0] == 0).all(axis=0)] = 0.0
-    widened = intervals_around(costs / costs.max(), intervals)
+    widened = intervals_around(relative, intervals)
     assert widened is not None
     return widened
 

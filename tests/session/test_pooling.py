@@ -14,6 +14,7 @@ from elicit_app.session import one_belief
 from elicit_app.session.one_belief import opposed_pairs
 from elicit_app.session.pooling import Source, aligned, doubts, pool, select_sources
 from metrics import ElicitedMetric, Provenance, Quality, Tally, exchange_rates
+from metrics.elicited.exchange import scale_of_ranges
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import (
     AGAINST_AN_ORDER,
@@ -65,6 +66,24 @@ def test_every_ratio_is_the_geometric_mean_of_theirs(first, second):
 def test_experts_of_one_mind_pool_to_that_whatever_their_scale(costs, scale):
     pooled = pool([metric(costs), metric(scale * costs, "Ben"), metric(costs, "Cleo")])
     assert pooled.cost_matrix == pytest.approx(metric(costs).metric.cost_matrix)
+
+
+def test_if_all_know_only_ratios_to_the_yardstick_so_does_the_pool():
+    """Its cost relative to the worst is open for both, and so is the ratio of the worst to it."""
+
+    def to_the_yardstick(source):
+        ends = np.stack([source.metric.cost_matrix / 2, source.metric.cost_matrix * 2], axis=-1)
+        ends[2, 0] = source.metric.cost_matrix[2, 0]
+        ends[0, 1, 1] = np.inf
+        return Source(source.name, replace(source.metric, intervals=ends))
+
+    ada, ben = (metric(ONE, name, draws=400) for name in ("Ada", "Ben"))
+    pooled = pool([to_the_yardstick(ada), to_the_yardstick(ben)])
+    assert scale_of_ranges(pooled) == "Ranges take the cost of green called red as exact."
+    assert [rate.bounded for rate in exchange_rates(pooled)] == [True] + [False] * 5
+    for sources in ([ada, ben], [to_the_yardstick(ada), ben]):
+        assert scale_of_ranges(pool(sources)) == ""
+        assert not any(rate.bounded for rate in exchange_rates(pool(sources)))
 
 
 def test_the_order_of_experts_does_not_change_the_costs():
