@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from elicit_app.elicitation.procedure import Outcome, Procedure
 from elicit_app.elicitation.questions import (
-    ROUND_STEPS,
     Answer,
     Asked,
     Choice,
@@ -26,6 +25,7 @@ from elicit_app.elicitation.questions import (
     Question,
     Side,
     Strength,
+    rounded_count,
 )
 from elicit_app.problem import Problem, WrongOption
 from metrics.elicited.family import error_cells
@@ -122,7 +122,9 @@ class JudgingOracle(ABC):
         count = base + amount
         if count > proposal.most:
             return _moved_answer(proposal, proposal.most, Choice(proposal.side))
-        whole = _rounded(count) if self.matching.rounded else round(count)
+        if count < proposal.least - 0.5:  # even the least is worse
+            return _moved_answer(proposal, proposal.least, Choice(proposal.side).swapped())
+        whole = rounded_count(count) if self.matching.rounded else round(count)
         return _moved_answer(proposal, int(np.clip(whole, max(proposal.least, 1), proposal.most)), Choice.EQUAL)
 
 
@@ -408,15 +410,20 @@ def majority(answers: Sequence[Answer]) -> Answer:
 
 
 def median_answer(answers: Sequence[Answer]) -> Answer:
-    """Return the equal point with the lower median count; finding none on the scale counts as beyond its end.
+    """Return the equal point with the lower median count; finding none on the scale counts as beyond that end of it.
 
     If nobody names a count: "about equal" if that is what somebody said, else "cannot say".
     """
     found = [answer for answer in answers if answer.moved is not None]
     if not found:
         return majority(answers)
-    order = sorted(found, key=lambda answer: (answer.choice is not Choice.EQUAL, answer.moved and answer.moved.count))
-    return order[(len(order) - 1) // 2]
+    return sorted(found, key=_place_on_scale)[(len(found) - 1) // 2]
+
+
+def _place_on_scale(answer: Answer) -> tuple[int, int]:
+    assert answer.moved is not None
+    end = 0 if answer.choice is Choice.EQUAL else 1 if answer.choice.value == answer.moved.side else -1
+    return end, answer.moved.count
 
 
 def _moved_answer(proposal: Proposal, count: int, choice: Choice) -> Answer:
@@ -458,15 +465,6 @@ def _equal_count(question: Question, proposal: Proposal, judgement: Judgement) -
         count = (low + high) / 2
         low, high = (count, high) if better(count) else (low, count)
     return (low + high) / 2
-
-
-def _rounded(count: float) -> int:
-    """Return the nearest of 1, 2, 3, 5, 10, 20, 30, ... by ratio."""
-    if count <= 1:
-        return 1
-    tens = 10 ** int(np.floor(np.log10(count)))
-    steps = np.array([*ROUND_STEPS, 10]) * tens
-    return int(steps[np.argmin(np.abs(np.log(steps / count)))])
 
 
 def run(procedure: Procedure, oracle: Oracle) -> tuple[Outcome, list[Asked]]:

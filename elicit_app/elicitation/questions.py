@@ -361,6 +361,15 @@ class Step:
     belief: Belief
 
 
+def rounded_count(count: float) -> int:
+    """Return the nearest of 1, 2, 3, 5, 10, 20, 30, ... by ratio."""
+    if count <= 1:
+        return 1
+    tens = 10 ** int(np.floor(np.log10(count)))
+    steps = np.array([*ROUND_STEPS, 10]) * tens
+    return int(steps[np.argmin(np.abs(np.log(steps / count)))])
+
+
 def rounding_cell(count: int, most: int) -> tuple[float, float]:
     """Return the interval of counts that a person would round to `count`; unbounded above from `most` on.
 

@@ -1,5 +1,7 @@
 """Oracles: who is right how often, and what a vote does."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -179,6 +181,17 @@ def test_beyond_the_scale_an_equal_point_is_only_bounded():
     assert (answer.choice, answer.moved.count) == (Choice.SECOND, 250)
 
 
+@pytest.mark.parametrize(
+    ("ratio", "choice", "count"), [(2, Choice.EQUAL, 2), (6, Choice.EQUAL, 1), (20, Choice.FIRST, 1)]
+)
+def test_even_the_least_count_may_be_worse(ratio, choice, count):
+    """Against 4 of one mistake, of which the other counts for 2, 6 or 20."""
+    first, second = np.array([[496, 4], [0, 500]]), np.array([[500, 0], [20, 480]])
+    question = Question(first, second, 1000, proposal=Proposal("second", 1, 0, 20, 1, 300, True))
+    answer = LinearOracle(costs(1, ratio)).answer(question)
+    assert (answer.choice, answer.moved.count) == (choice, count)
+
+
 def test_without_being_asked_for_a_count_it_chooses():
     answer = LinearOracle(costs(5, 1)).answer(trade(at_once=False))
     assert (answer.choice, answer.moved) == (Choice.SECOND, None)
@@ -239,6 +252,10 @@ def test_a_slip_names_any_count_of_the_scale():
 def test_voters_name_the_middle_count():
     voters = [LinearOracle(costs(ratio, 1)) for ratio in (1, 2, 100)]
     assert PopulationOracle(voters).answer(trade()).moved.count == 80
+    even_one = Proposal("second", 1, 0, 100, 1, 450, True)
+    voters = [LinearOracle(costs(ratio, 1)) for ratio in (1e-3, 1e-3, 1)]
+    answer = PopulationOracle(voters).answer(replace(trade(), proposal=even_one))
+    assert (answer.choice, answer.moved.count) == (Choice.FIRST, 1), "two of three say that even one is worse"
 
 
 def test_a_recorded_equal_point_is_given_again_in_either_order():
