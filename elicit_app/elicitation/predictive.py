@@ -25,7 +25,7 @@ from elicit_app.elicitation.questions import (
     Strength,
     rounding_cell,
 )
-from elicit_app.elicitation.response import Evidence, end_of_scale, evidence
+from elicit_app.elicitation.response import Evidence, ends_of_scale, evidence, is_point
 
 _RANDOM_PAIRS, _PAIRS_SEED = 200, 0x7505  # random pairs on which accuracy is judged
 
@@ -100,11 +100,7 @@ def _involved_weights(said: Evidence, belief: Posterior) -> tuple[Matrix, NDArra
 
 def _finds_no_count(asked: Asked) -> bool:
     """Return whether a side is preferred even at an end of the scale."""
-    question, moved = asked.question, asked.answer.moved
-    if moved is None or asked.answer.choice not in PREFERENCES:
-        return False
-    least = 0 if question.proposal is None else question.proposal.least
-    return moved.count in (least, end_of_scale(question, moved))
+    return is_point(asked) and asked.answer.choice in PREFERENCES
 
 
 def random_count_probability(asked: Asked) -> float:
@@ -123,7 +119,7 @@ def _scale(asked: Asked) -> tuple[float, float]:
     question, moved = asked.question, asked.answer.moved
     assert moved is not None
     start = 1 if question.proposal is None else max(question.proposal.least, 1)
-    return start - 0.5, end_of_scale(question, moved) + 0.5
+    return start - 0.5, ends_of_scale(question, moved)[1] + 0.5
 
 
 class EvidenceAgainstChance(NamedTuple):

@@ -160,12 +160,13 @@ def evidence(history: Sequence[Asked], prior: WeightPrior) -> Evidence:
 
 
 def is_point(asked: Asked) -> bool:
-    """Return whether an answer locates the equal point: at a count, or beyond the end of its scale."""
+    """Return whether an answer locates the equal point: at a count, or beyond an end of its scale."""
     question, answer = asked
     moved = answer.moved
     if moved is None or answer.choice is Choice.EQUAL:
         return moved is not None
-    return answer.choice.value == moved.side and moved.count >= end_of_scale(question, moved)
+    least, most = ends_of_scale(question, moved)
+    return moved.count >= most if answer.choice.value == moved.side else moved.count <= least
 
 
 def _choice(asked: Asked, prior: WeightPrior) -> tuple[Matrix, _Reading]:
@@ -198,8 +199,9 @@ def _equal_point(asked: Asked, prior: WeightPrior) -> tuple[int, Matrix, float, 
     if not np.abs(rest).max() > 0:
         return None
     other = moved.count - net  # the count at which the sides agree in this mistake
-    low, high = rounding_cell(moved.count, end_of_scale(question, moved))
-    low = low if asked.answer.choice is Choice.EQUAL else float(moved.count)  # else it lies beyond the scale
+    low, high = rounding_cell(moved.count, ends_of_scale(question, moved)[1])
+    if asked.answer.choice is not Choice.EQUAL:  # it lies beyond the scale
+        low, high = (float(moved.count), np.inf) if asked.answer.choice.value == moved.side else (0, moved.count - 0.5)
     with np.errstate(divide="ignore"):
         # A count below the other side's cannot offset anything: it is read as the least possible amount.
         net_ends = np.maximum(np.array([low, high, moved.start]) - other, [0.0, 0.5, 0.0])
@@ -207,13 +209,13 @@ def _equal_point(asked: Asked, prior: WeightPrior) -> tuple[int, Matrix, float, 
     return cell, rest, float(ends[0]), float(ends[1]), float(ends[2]) if np.isfinite(ends[2]) else np.nan
 
 
-def end_of_scale(question: Question, moved: Moved) -> int:
-    """Return the largest possible count: the end of the scale, or all cases of the class."""
-    proposal = question.proposal
-    if proposal is not None and (proposal.true, proposal.predicted) == (moved.true, moved.predicted):
-        return proposal.most
-    side = question.first if moved.side == "first" else question.second
-    return int(side[moved.true, moved.true] + side[moved.true, moved.predicted])
+def ends_of_scale(question: Question, moved: Moved) -> tuple[int, int]:
+    """Return the ends of the scale, or else the least count that trades something, and all cases of the class."""
+    proposal, cell = question.proposal, (moved.true, moved.predicted)
+    if proposal is not None and (proposal.true, proposal.predicted) == cell:
+        return proposal.least, proposal.most
+    side, other = (question.first, question.second) if moved.side == "first" else (question.second, question.first)
+    return int(other[cell]) + 1, int(side[moved.true, moved.true] + side[cell])
 
 
 def _stacked_points(points: Sequence[tuple[int, Matrix, float, float, float]], m: int) -> EqualPoints:

@@ -344,6 +344,21 @@ class TestEqualPoints:
             choices, points = evidence([Asked(question, answer)], PRIOR)
             assert (len(choices.gain), len(points.cell)) == (1, 0)
 
+    def test_who_finds_even_the_least_count_worse_says_that_the_equal_point_lies_below(self):
+        asked = equal_point(1, 30)
+        moved = asked.answer.moved
+        scale = Proposal(moved.side, moved.true, moved.predicted, moved.start, 1, 200)
+        kept, other = Choice(moved.side), Choice(moved.side).swapped()
+        for question in (asked.question, replace(asked.question, proposal=scale)):
+            choices, points = evidence([Asked(question, Answer(other, moved=moved))], PRIOR)
+            assert len(choices.gain) == 0
+            assert points.low[0] == -np.inf
+            assert points.high[0] == pytest.approx(np.log(0.5 / question.population))
+            for choice, count in ((kept, 1), (other, 2)):
+                answer = Answer(choice, moved=replace(moved, count=count))
+                choices, points = evidence([Asked(question, answer)], PRIOR)
+                assert (len(choices.gain), len(points.cell)) == (1, 0)
+
     def test_where_nothing_else_differs_an_equal_point_tells_nothing(self):
         asked = equal_point(20, 30)
         question = replace(asked.question, second=np.diag([400, 400, 200]))
