@@ -53,9 +53,6 @@ class Outcome:
         Number of answers used, including repeats and checks.
     intervals : ndarray of shape (k, k, 2) or None
         90 % intervals of the cost-matrix entries; inf where unbounded.
-    ranges : ndarray of shape (2, m) or None
-        90 % ranges of the ratios to the weight of the yardstick, 0 or inf where no question reaches; None unless the
-        interval of its own cost is open, which would leave all of them open.
     samples : ndarray of shape (draws, n_weights) or None
         Posterior draws of the weights.
     notes : tuple of str
@@ -80,6 +77,9 @@ class Outcome:
         much; None without a belief, or with many weights.
     deviations : ndarray of shape (parts,) or None
         Standard deviations of the parts of the log-weights, if they are learned with the weights.
+    ranges : ndarray of shape (2, m) or None
+        90 % ranges of the ratios to the weight of the yardstick, 0 or inf where no question reaches; None unless the
+        interval of its own cost is open, which would leave all of them open.
     """
 
     family: Family
@@ -88,7 +88,6 @@ class Outcome:
     stopped: StopReason
     questions: int
     intervals: Matrix | None = None
-    ranges: Matrix | None = None
     samples: Matrix | None = None
     notes: tuple[str, ...] = ()
     tolerance: Tolerance | None = None
@@ -101,6 +100,7 @@ class Outcome:
     method: str = ""
     reliance_on_prior: float | None = None
     deviations: Matrix | None = None
+    ranges: Matrix | None = None
 
 
 Elicitation = Generator[Step, Answer, Outcome]
