@@ -417,13 +417,9 @@ def median_answer(answers: Sequence[Answer]) -> Answer:
     found = [answer for answer in answers if answer.moved is not None]
     if not found:
         return majority(answers)
-    return sorted(found, key=_place_on_scale)[(len(found) - 1) // 2]
-
-
-def _place_on_scale(answer: Answer) -> tuple[int, int]:
-    assert answer.moved is not None
-    end = 0 if answer.choice is Choice.EQUAL else 1 if answer.choice.value == answer.moved.side else -1
-    return end, answer.moved.count
+    places = ("below", "at", "above")
+    order = sorted(found, key=lambda answer: (places.index(answer.equal_point), answer.moved and answer.moved.count))
+    return order[(len(order) - 1) // 2]
 
 
 def _moved_answer(proposal: Proposal, count: int, choice: Choice) -> Answer:

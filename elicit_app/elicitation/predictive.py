@@ -116,10 +116,9 @@ def random_count_probability(asked: Asked) -> float:
 
 def _scale(asked: Asked) -> tuple[float, float]:
     """Return both ends of the log scale on which a count was moved."""
-    question, moved = asked.question, asked.answer.moved
-    assert moved is not None
-    start = 1 if question.proposal is None else max(question.proposal.least, 1)
-    return start - 0.5, ends_of_scale(question, moved)[1] + 0.5
+    assert asked.answer.moved is not None
+    least, most = ends_of_scale(asked.question, asked.answer.moved)
+    return max(least, 1) - 0.5, most + 0.5
 
 
 class EvidenceAgainstChance(NamedTuple):

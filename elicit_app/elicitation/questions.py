@@ -119,6 +119,15 @@ class Answer:
         """Return whether a side was preferred as it was shown. A preference at a moved count is a bound, no choice."""
         return self.choice in PREFERENCES and self.moved is None
 
+    @property
+    def equal_point(self) -> Literal["below", "at", "above"] | None:
+        """Return where the equal point lies, seen from the moved count; None if no count was moved, or nothing said."""
+        if self.moved is None or self.choice is Choice.UNSURE:
+            return None
+        if self.choice is Choice.EQUAL:
+            return "at"
+        return "above" if self.choice.value == self.moved.side else "below"
+
     def swapped(self) -> Answer:
         """Return the same answer with the two sides of the question exchanged."""
         moved = None if self.moved is None else self.moved.swapped()

@@ -161,12 +161,11 @@ def evidence(history: Sequence[Asked], prior: WeightPrior) -> Evidence:
 
 def is_point(asked: Asked) -> bool:
     """Return whether an answer locates the equal point: at a count, or beyond an end of its scale."""
-    question, answer = asked
-    moved = answer.moved
-    if moved is None or answer.choice is Choice.EQUAL:
-        return moved is not None
-    least, most = ends_of_scale(question, moved)
-    return moved.count >= most if answer.choice.value == moved.side else moved.count <= least
+    moved, where = asked.answer.moved, asked.answer.equal_point
+    if moved is None or where in ("at", None):
+        return where == "at"
+    least, most = ends_of_scale(asked.question, moved)
+    return moved.count >= most if where == "above" else moved.count <= least
 
 
 def _choice(asked: Asked, prior: WeightPrior) -> tuple[Matrix, _Reading]:
@@ -200,8 +199,8 @@ def _equal_point(asked: Asked, prior: WeightPrior) -> tuple[int, Matrix, float, 
         return None
     other = moved.count - net  # the count at which the sides agree in this mistake
     low, high = rounding_cell(moved.count, ends_of_scale(question, moved)[1])
-    if asked.answer.choice is not Choice.EQUAL:  # it lies beyond the scale
-        low, high = (float(moved.count), np.inf) if asked.answer.choice.value == moved.side else (0, moved.count - 0.5)
+    if asked.answer.equal_point != "at":  # it lies beyond the scale
+        low, high = (float(moved.count), np.inf) if asked.answer.equal_point == "above" else (0, moved.count - 0.5)
     with np.errstate(divide="ignore"):
         # A count below the other side's cannot offset anything: it is read as the least possible amount.
         net_ends = np.maximum(np.array([low, high, moved.start]) - other, [0.0, 0.5, 0.0])

@@ -21,7 +21,7 @@ from elicit_app.problem import Problem, differences_first
 from elicit_app.session.journal.listing import people_if_any
 from elicit_app.session.one_belief import OneBelief, asked, one_belief, opposed_pairs, weightiest_omission
 from metrics import ElicitedMetric, Provenance, Quality, Tally
-from metrics.elicited.exchange import yardstick_of
+from metrics.elicited.exchange import is_exact, yardstick_of
 from metrics.elicited.family import DLPM, LPM, family_of
 from metrics.elicited.kinds import thing_of
 from metrics.elicited.metric_parts import (
@@ -295,8 +295,7 @@ def _intervals(draws: Matrix, costs: Matrix, metrics: Sequence[ElicitedMetric]) 
     """
     place, first = divmod(int(costs.argmax()), len(costs)), metrics[0]
     yardstick = family_of(first.family).cell(yardstick_of(first))
-    of_yardstick = np.array([(0.0, np.inf) if one.intervals is None else one.intervals[yardstick] for one in metrics])
-    if len(first.weights) > MOST_WEIGHTS_OF_ALL_DRAWS or (of_yardstick[:, 0] == of_yardstick[:, 1]).all():
+    if len(first.weights) > MOST_WEIGHTS_OF_ALL_DRAWS or all(is_exact(one, yardstick) for one in metrics):
         place = yardstick
     unit, relative = draws[:, *place], costs / costs.max()
     # Divided first, so that the cost of the unit is exact in spite of rounding.

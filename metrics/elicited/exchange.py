@@ -423,8 +423,12 @@ def scale_of_ranges(metric: ElicitedMetric) -> str:
     cell = family_of(metric.family).cell(unit)
     if intervals is None or metric.cost_matrix[cell] == 1 or (intervals[..., 0] == intervals[..., 1]).all():
         return ""
-    low, high = intervals[cell]
-    return f"Ranges take the cost of {mistake_words(metric, unit).name} as exact." if low == high else ""
+    return f"Ranges take the cost of {mistake_words(metric, unit).name} as exact." if is_exact(metric, cell) else ""
+
+
+def is_exact(metric: ElicitedMetric, cell: tuple[int, int]) -> bool:
+    """Return whether the intervals take the cost in a cell of the matrix as exact."""
+    return metric.intervals is not None and bool(metric.intervals[cell][0] == metric.intervals[cell][1])
 
 
 def _estimated(metric: ElicitedMetric, cells: Sequence[tuple[int, int]], unit: tuple[int, int]) -> list[_Estimate]:
@@ -453,10 +457,7 @@ def _intervals_state_ranges(metric: ElicitedMetric, unit: tuple[int, int]) -> bo
 
     That is so with many weights, if the cost of the yardstick is exact.
     """
-    if metric.intervals is None or len(metric.weights) <= MOST_WEIGHTS_OF_ALL_DRAWS:
-        return False
-    low, high = metric.intervals[unit]
-    return bool(low == high)
+    return len(metric.weights) > MOST_WEIGHTS_OF_ALL_DRAWS and is_exact(metric, unit)
 
 
 def _drawn_quantiles(costs: Floats, cells: NDArray[np.intp], unit: tuple[int, int]) -> Floats:
