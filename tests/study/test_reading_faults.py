@@ -19,6 +19,7 @@ TEXT_FAULTS = {
     "one true class": (HEAD + "a,1,0\na,0.5,0.5\n", "Every row has the true label “a”"),
     "row too long": (HEAD + GOOD + "b,0.5,0.5,0.1\n", "Row 3 has 4 fields, but the header names 3 columns"),
     "row too short": (HEAD + GOOD + "b,0.5\n", "Row 3 has 2 fields, but the header names 3 columns"),
+    "line above": ("# by a tool\n" + HEAD + GOOD, "Its first line is “# by a tool”, but the next has 3 fields"),
     "only a label": (HEAD + GOOD + "b\n", "Row 3 has 1 field, but the header names 3 columns"),
     "no label": (HEAD + GOOD + ",0.5,0.5\n", "Row 3: y_true is empty"),
     "empty cell": (HEAD + GOOD + "b,,0.5\n", "Row 3: proba_a is empty"),
