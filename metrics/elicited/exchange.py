@@ -227,7 +227,7 @@ class Headline:
         if self.rate.wide:
             return f"{capitalised(self.rate.range_words.legend)}, not known more closely.", ""
         range_ = self.rate.range_in_words()
-        return (f"{self.rate.range_words.lead}: ", range_) if range_ and not self.rate.is_yardstick else ("", "")
+        return (f"{self.rate.range_words.lead}: ", range_) if range_ else ("", "")
 
     def in_words(self) -> str:
         """Return "One missed melanoma counts as much as 7.5 needless excisions (plausible: 5 to 12)."."""

@@ -131,7 +131,6 @@ def _near_best_splits(ordered: Floats, thresholds: Floats) -> Floats:
     n = np.searchsorted(ordered, thresholds, side="right")
     if not len(n):
         return thresholds
-    # What is released loses its variance, n (mean of squares - square of the mean); what is kept its distance to 1.
-    kept = ((ordered - 1) ** 2).sum() - np.cumsum((ordered - 1) ** 2)[n - 1]
-    loss = np.cumsum(ordered**2)[n - 1] - np.cumsum(ordered)[n - 1] ** 2 / n + kept
-    return np.asarray(thresholds[loss <= loss.min() + _ROUNDING])
+    # Factors that are released lose their variance instead of their squared distance to 1: n (1 - mean)^2 less.
+    saved = n * (1 - np.cumsum(ordered)[n - 1] / n) ** 2
+    return np.asarray(thresholds[saved >= saved.max() - _ROUNDING])

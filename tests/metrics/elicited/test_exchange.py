@@ -99,8 +99,11 @@ def test_in_units_of_the_worst_mistake_the_ranges_are_those_of_the_cost_matrix(n
     metric = ElicitedMetric.from_weights(
         CLASSES, -middle, "lpm", samples=draws, intervals=intervals, yardstick=("red", "green")
     )
-    for rate, own in zip(exchange_rates(metric), ends, strict=True):
+    quarters = np.quantile(relative, (0.25, 0.75), axis=0)
+    half = np.stack([np.minimum(quarters[0], middle), np.maximum(quarters[1], middle)], axis=-1)
+    for rate, own, its_half in zip(exchange_rates(metric), ends, half, strict=True):
         assert (rate.low, rate.high) == pytest.approx(tuple(own))
+        assert rate.is_yardstick or rate.half == pytest.approx(tuple(its_half))
         assert rate.low <= rate.ratio <= rate.high
 
 
@@ -134,6 +137,9 @@ def test_in_units_of_a_mistake_that_may_cost_nothing_there_is_no_upper_end():
     worst, _, least = exchange_rates(metric)
     assert worst.range_90 == (pytest.approx(0.5 / 0.4), math.inf)
     assert least.range_90 == (pytest.approx(0.1 / 0.4), math.inf)
+    intervals[1, [0, 2]] = [0.2, math.inf]
+    metric = replace(metric, intervals=intervals)
+    assert exchange_rates(metric)[0].range_90 == (0.0, pytest.approx(0.7 / 0.2)), "nor a lower one, if it may cost more"
 
 
 def test_the_headline_goes_by_the_number_that_is_said():
