@@ -28,7 +28,7 @@ from elicit_app.session.views import ResultView
 from elicit_app.study.model import Predictions, Study
 from elicit_app.study.writing import write_problem
 from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates
-from metrics.elicited.exchange import headline_of, with_quality
+from metrics.elicited.exchange import ExchangeRate, headline_of, with_quality
 from metrics.elicited.family import MistakeKey, family_of, is_fraction, linear_family
 from metrics.elicited.metric_parts import DEVIATIONS, NOT_TO_DECIDE_BY, intervals_around, kept_draws, ranges_of_draws
 from metrics.measures.concern import ConcernScore
@@ -102,6 +102,7 @@ def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
             *models_under_prices(study, outcome, metric.quality.provisional),
             *_known_before(session, outcome),
             *outcome.notes,
+            *_of_a_slight_yardstick(outcome, ratios),
             *reliance_on_prior(outcome, n_answered(state.history)),
             *state.notes,
             *study.unread_notes,
@@ -164,6 +165,17 @@ def _known_before(session: Session, outcome: Outcome) -> Iterator[str]:
         )
     if session.state.begun.study.round == 2:
         yield "These answers were given in a second round, after the opinions of the other experts were shown."
+
+
+def _of_a_slight_yardstick(outcome: Outcome, ratios: Sequence[ExchangeRate]) -> tuple[str, ...]:
+    """Return how to learn more from the same answers, if the cost of the yardstick itself is not known."""
+    if outcome.ranges is None or len(ratios) == 2:  # the other mistake is as badly known in units of it
+        return ()
+    yardstick = next(rate.mistake.one for rate in ratios if rate.is_yardstick)
+    return (
+        f"Beside the worst mistake one {yardstick} counts so little that its cost is only bounded. With a graver "
+        "yardstick, chosen among the words of the study, ranges are narrower; the same answers count.",
+    )
 
 
 def metric_of(session: Session, outcome: Outcome) -> ElicitedMetric:

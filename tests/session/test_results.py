@@ -358,6 +358,22 @@ def test_of_a_yardstick_whose_own_cost_is_only_bounded_other_ratios_are_known(tr
             assert rate.range_90 == pytest.approx(tuple(within_reach[:, place]), rel=1e-9)
 
 
+@pytest.mark.parametrize("name", ["traffic-light", "breast-cancer"])
+def test_a_graver_yardstick_is_advised_where_there_is_one(name, journal_path):
+    study = open_study(name)
+    costs = np.full((study.n_classes,) * 2, 0.001)
+    costs[:, (study.yardstick[1] + 1) % study.n_classes] = 1.0
+    np.fill_diagonal(costs, 0.0)
+    with Session.create(study, BayesSetting(seed=1), journal_path) as session:
+        while (asking := session.asking()) is not None:
+            difference = np.asarray(asking.pair.first) - np.asarray(asking.pair.second)
+            session.answer("left" if ((difference * costs).sum() < 0) == (asking.left == "first") else "right")
+        result = result_view(session)
+    assert result.ratios[0].range_90 is not None
+    advised = [note for note in result.notes if "With a graver yardstick" in note]
+    assert len(advised) == (study.n_classes > 2)
+
+
 def test_the_ranges_of_a_metric_of_many_weights_come_from_all_draws_of_which_it_keeps_some(study):
     k, rng = 26, np.random.default_rng(8)
     family, names = family_of("lpm"), tuple(f"c{number}" for number in range(k))
