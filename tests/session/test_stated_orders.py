@@ -56,6 +56,19 @@ def test_every_draw_of_the_metric_file_keeps_them_whatever_was_answered(journal_
     assert any(SAID in note for note in view.notes)
 
 
+def test_the_fifth_new_question_is_decided_by_the_first_of_them(journal_path):
+    """Every number keeps to them, so that only an answer of the expert can show that one does not hold."""
+    with Session.create(WINE, SETTING, journal_path) as session:
+        answer_all(session)
+        new = [entry.event.pair for entry in session.state.entries if entry.event.pair.purpose == Purpose.INFORMATIVE]
+    pair = new[4]
+    difference = np.array(pair.first) - np.array(pair.second)
+    np.fill_diagonal(difference, 0)
+    assert {tuple(cell) for cell in np.argwhere(difference)} == {(0, 2), (2, 0)}
+    assert difference[0, 2] * difference[2, 0] < 0
+    assert abs(difference[0, 2]) <= abs(difference[2, 0])
+
+
 def test_they_come_back_from_the_journal_with_the_same_questions(journal_path):
     with Session.create(WINE, SETTING, journal_path) as session:
         session.answer("left", seconds=5.0)

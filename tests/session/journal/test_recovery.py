@@ -186,6 +186,13 @@ def test_what_is_sound_but_out_of_place_and_a_line_without_an_end_are_told(journ
         assert (check.damage, check.lines, check.unfinished) == ("", lines, cut != whole)
 
 
+def test_of_a_session_cut_between_lines_it_is_known_how_many_answers_there_were(journal_path, kept):
+    journal_path.write_bytes(b"".join(kept.splitlines(keepends=True)[:4]))
+    check = check_session(journal_path)
+    assert check.damage == "is cut off (its last 6 lines are missing)"
+    assert (check.lines, check.answers, check.all_answers) == (4, 2, 6)
+
+
 def test_a_recovered_session_is_sound_and_the_damaged_one_as_it_was(journal_path, kept, tmp_path):
     damaged = kept.replace(b'"unsure"', b'"equal"')
     journal_path.write_bytes(damaged)
