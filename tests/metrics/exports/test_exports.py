@@ -20,7 +20,7 @@ from metrics import FORMATS, Consequence, ElicitedMetric, Provenance, Quality, T
 from metrics.drawing import LinearAxis, LogAxis
 from metrics.elicited.exchange import ExchangeRate, exchange_rates, headline
 from metrics.exports.html_page import page_as_html
-from metrics.exports.metric_page import metric_page, weight_texts
+from metrics.exports.metric_page import factor_texts, metric_page, weight_texts
 from metrics.exports.page import Page as DescribedPage
 from metrics.exports.page import Paragraph, Section, difference_numbers, log_numbers, page_as_markdown, rate_mark
 from metrics.exports.tools import csv_table
@@ -361,6 +361,24 @@ def test_ranges_of_rates_are_quantiles_of_draws():
     assert worst.ratio == pytest.approx(np.median(ratios), rel=0.05)
     assert worst.low == pytest.approx(np.quantile(ratios, 0.05), rel=0.05)
     assert worst.high == pytest.approx(np.quantile(ratios, 0.95), rel=0.05)
+
+
+def test_a_release_factor_is_called_the_worst_only_where_that_is_sure():
+    weights = -np.array([4.0, 1, 2, 2.2, 3, 0.6])
+    plain = ElicitedMetric.from_weights(["a", "b", "c"], weights, "lpm")
+    assert [[said for _, said in row] for row in factor_texts(plain)] == [
+        ["", "worst", ""],
+        ["", "", "worst"],
+        ["worst", "", ""],
+    ]
+    draws = weights * np.exp(np.random.default_rng(0).normal(0, [0.1, 0.1, 0.5, 0.5, 0.1, 0.1], (400, 6)))
+    drawn = factor_texts(ElicitedMetric.from_weights(["a", "b", "c"], weights, "lpm", samples=draws))
+    assert [row[at] for row, at in zip(drawn, (1, 2, 0), strict=True)] == [
+        ("1", "worst"),
+        ("1", drawn[1][2][1]),
+        ("1", "worst"),
+    ]
+    assert drawn[1][2][1].endswith("to 1"), "which of these two is worse is open"
 
 
 def test_what_answers_leave_open_stays_open_whatever_the_draws_say():

@@ -137,6 +137,8 @@ def test_new_labels_keep_draws_words_and_provenance():
     assert relabelled.class_weight == {3: 1.6, 7: 0.4}
     assert relabelled.decide([[0.3, 0.7], [0.1, 0.9]]).tolist() == [3, 7]
     assert relabelled.decision_threshold(3) == pytest.approx(0.2)
+    for names in ({7: "b", 3: "m"}, {"benign": "b", "malignant": "m"}):
+        assert relabelled.with_labels(names).labels == ("m", "b"), "by its labels, or by the names of its classes"
     assert METRIC.with_labels(["m", "b"]).score(["m", "b"], ["b", "m"]) == pytest.approx(0.625)
     proba = {"model": [[0.3, 0.7], [0.1, 0.9], [0.8, 0.2]]}
     own = judge(relabelled, [3, 7, 3], proba, draws=0)
