@@ -197,14 +197,16 @@ class Asker:
         return len(new) >= CHOICES_FIRST and not all(new[-COUNTS_IN_A_ROW:])
 
     def seconds(self, history: Sequence[Asked], kind: Literal["choice", "equal"]) -> float:
-        """Return how long this person takes for an answer of a kind, ignoring the time of the latest answer."""
+        """Return how long this person takes for an answer of a kind: a median, which no interruption changes much.
+
+        The time of the latest answer is ignored.
+        """
         taken = [
             answer.seconds
             for question, answer in history[:-1]
             if answer.seconds and answer.choice is not Choice.UNSURE and question.asks_equal == (kind == "equal")
         ]
-        logs = [np.log(_SECONDS[kind])] * _SECONDS_KNOWN + [np.log(one) for one in taken]
-        return float(np.exp(np.mean(logs)))
+        return float(np.median([_SECONDS[kind]] * _SECONDS_KNOWN + taken))
 
     def _mistake_to_move(self, history: Sequence[Asked]) -> MovedMistake:
         """Return whether to move the count of the graver or of the slighter mistake; the two alternate."""

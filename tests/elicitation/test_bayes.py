@@ -281,6 +281,13 @@ class TestQuestions:
         sides = [question.proposal.side for question, _ in asked if question.asks_equal]
         assert abs(sides.count("first") - sides.count("second")) <= 1
 
+    def test_how_long_a_person_takes_is_learned_whoever_interrupts(self, truthful):
+        procedure, asked = truthful(questions=18)
+        assert procedure.asker.seconds(asked, "choice") == 14.0, "expected before any time is known"
+        timed = [one._replace(answer=replace(one.answer, seconds=40.0 if n else 3600.0)) for n, one in enumerate(asked)]
+        assert procedure.asker.seconds(timed, "choice") == 40.0
+        assert procedure.asker.seconds(timed, "equal") == 40.0
+
     @pytest.mark.parametrize(("answers", "share"), [("choice", 0.0), ("equal", 1.0)])
     def test_only_one_kind_of_answer_where_that_is_wanted(self, simulated_answers, answers, share):
         asked = simulated_answers(bayes(questions=6, answers=answers), LinearOracle(-COSTS))
