@@ -395,6 +395,7 @@ def test_what_is_not_known_is_not_called_bounded(traffic, ends, headline, ending
     (found,) = trust_findings._bounded_found(traffic, (*rates, unit), None)
     assert found.headline == headline
     assert ending in found.detail
+    assert (": at least 0.5." in found.detail) == ((0.5, np.inf) in ends)
 
 
 @pytest.mark.parametrize(
