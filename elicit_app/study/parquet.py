@@ -201,14 +201,14 @@ class _Child:
             question |= {"path": os.fsencode(path.absolute()).hex(), "drop": self._abandoned}
             self._abandoned = []
             self._paths.add(path)
-            timer = threading.Timer(_SECONDS + _size(path) / _BYTES_A_SECOND, stop)
-            timer.start()
+            timer, answer = threading.Timer(_SECONDS + _size(path) / _BYTES_A_SECOND, stop), None
             try:
+                timer.start()
                 answer = self._asked(question)
             finally:
                 timer.cancel()
-            if answer is None:
-                self._close()
+                if answer is None:  # also when an interrupt leaves part of an answer in the pipe
+                    self._close()
         if answer is None:
             if late.is_set():
                 raise UnreadableError(_SLOW)
