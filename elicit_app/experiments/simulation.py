@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
@@ -264,7 +267,22 @@ def in_processes(
     work = Parallel(n_jobs=jobs, return_as="generator" if ordered else "generator_unordered")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".* tasks have been successfully executed")
-        yield from work(delayed(of)(*task) for task in tasks)
+        with _ctrl_c_ignored():
+            results = work(delayed(of)(*task) for task in tasks)
+        yield from results
+
+
+@contextmanager
+def _ctrl_c_ignored() -> Iterator[None]:
+    """Let Ctrl+C do nothing for a moment, and nothing ever to the processes that start in it, which would print it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def simulate(

@@ -2,6 +2,8 @@
 
 import json
 import math
+import signal
+import sys
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from elicit_app.elicitation.oracles import Matching
 from elicit_app.experiments.people import Noise, Person, Voters
 from elicit_app.experiments.simulated import MEASURES, metric_of, settings_used, transcript_line
-from elicit_app.experiments.simulation import Experts, simulate
+from elicit_app.experiments.simulation import Experts, in_processes, simulate
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import setting_of
 from elicit_app.registry.entries import read_orders
@@ -94,6 +96,13 @@ def test_jobs_do_not_change_the_result():
     together = simulate(SOFTMAX, DLPM, runs=3, jobs=2, advance=done.append)
     assert told(alone) == told(together)
     assert sum(done) == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are started differently")
+def test_other_processes_leave_an_interrupt_to_this_one():
+    before = signal.getsignal(signal.SIGINT)
+    assert [*in_processes(signal.getsignal, [(signal.SIGINT,)] * 2, 2)] == [signal.SIG_IGN] * 2
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_another_seed_gives_other_runs():
