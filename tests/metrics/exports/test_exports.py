@@ -20,7 +20,7 @@ from metrics import FORMATS, Consequence, ElicitedMetric, Provenance, Quality, T
 from metrics.drawing import LinearAxis, LogAxis
 from metrics.elicited.exchange import ExchangeRate, exchange_rates, headline
 from metrics.exports.html_page import page_as_html
-from metrics.exports.metric_page import factor_texts, metric_page, weight_texts
+from metrics.exports.metric_page import metric_page
 from metrics.exports.page import Page as DescribedPage
 from metrics.exports.page import Paragraph, Section, difference_numbers, log_numbers, page_as_markdown, rate_mark
 from metrics.exports.tools import csv_table
@@ -363,21 +363,6 @@ def test_ranges_of_rates_are_quantiles_of_draws():
     assert worst.high == pytest.approx(np.quantile(ratios, 0.95), rel=0.05)
 
 
-def test_a_release_factor_is_called_the_worst_only_where_that_is_sure():
-    weights = -np.array([4.0, 1, 2, 2.2, 3, 0.6])
-    plain = ElicitedMetric.from_weights(["a", "b", "c"], weights, "lpm")
-    assert [[said for _, said in row] for row in factor_texts(plain)] == [
-        ["", "worst", ""],
-        ["", "", "worst"],
-        ["worst", "", ""],
-    ]
-    draws = weights * np.exp(np.random.default_rng(0).normal(0, [0.1, 0.1, 0.5, 0.5, 0.1, 0.1], (400, 6)))
-    drawn = factor_texts(ElicitedMetric.from_weights(["a", "b", "c"], weights, "lpm", samples=draws))
-    assert drawn[0][1] == drawn[2][0] == ("1", "worst")
-    number, range_ = drawn[1][2]
-    assert (number, range_[-4:]) == ("1", "to 1"), "which of these two is worse is open"
-
-
 def test_what_answers_leave_open_stays_open_whatever_the_draws_say():
     draws = -np.exp(np.random.default_rng(0).normal(size=(400, 2)))
     intervals = np.array([[[0, 0], [0.5, np.inf]], [[0.1, 0.2], [0, 0]]])
@@ -449,15 +434,6 @@ def test_numbers_of_an_axis_do_not_touch(exponent, below, lower, upper):
         assert all(after[0] - before[1] > 3 for before, after in pairwise(ends))
         assert ends[0][0] >= 0
         assert ends[-1][1] <= picture.width
-
-
-def test_a_class_weight_says_what_its_cost_rests_on():
-    ends = [[[0, 0], [0, 0.075], [0, 0.075]], [[0.5, 0.5], [0, 0], [0.5, 0.5]], [[0, np.inf], [0, np.inf], [0, 0]]]
-    metric = ElicitedMetric.from_cost_matrix(
-        ["a", "b", "c"], [[0, 0.05, 0.05], [0.5, 0, 0.5], [1, 1, 0]], intervals=np.array(ends)
-    )
-    assert [said for _, said in weight_texts(metric)] == ["rests on a bound", "", "not known"]
-    assert "(rests on a bound)" in page_as_html(metric_page(metric))
 
 
 def test_a_price_that_is_only_bounded_is_not_said_as_a_number_alone():
