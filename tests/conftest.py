@@ -10,6 +10,7 @@ import importlib.util
 from pathlib import Path
 from subprocess import CompletedProcess
 
+import numpy as np
 import pytest
 import typer.main
 import typer.testing
@@ -76,6 +77,18 @@ def few_draws_where_results_are_only_used(request):
     others = ("cli", "experiments", "gui", "registry", "session", "test_old_files.py")
     if room in others and request.node.get_closest_marker("usual_draws") is None:
         request.getfixturevalue("few_draws")
+
+
+@pytest.fixture(scope="session")
+def answer_by_costs():
+    """Returns what answers a session to its end for somebody with given costs, (k, k); the diagonal is 0."""
+
+    def answer(session, costs, **details):
+        while (asking := session.asking()) is not None:
+            trade = np.subtract(asking.pair.first, asking.pair.second)
+            session.answer("left" if ((trade * costs).sum() < 0) == (asking.left == "first") else "right", **details)
+
+    return answer
 
 
 @pytest.fixture(scope="session")

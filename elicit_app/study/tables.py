@@ -270,8 +270,7 @@ def _read_header(path: Path) -> tuple[list[str], str]:
     if is_open:
         what = "The name of a column has a line end in it, or its quotation mark is not closed"
         raise file_problem(path, Finding(what, "Write the names of all columns in the first line."))
-    below = _split(row, separator)
-    if len(names) == 1 and below is not None and len(below.names) > 1:
+    if len(names) == 1 and (below := _split(row, separator)) is not None and len(below.names) > 1:
         found = f"Its first line is “{names[0][:100]}”, but the next has {len(below.names)} fields"
         raise file_problem(path, Finding(found, "Remove what stands above the names of the columns."))
     return names, separator

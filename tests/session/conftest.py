@@ -122,3 +122,15 @@ def file_limit(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.fixture(scope="session")
+def finish_sitting(answer_by_costs: Callable[..., None]) -> Callable[..., None]:
+    """Returns what finishes a session of somebody for whom one missed cancer counts as `missed` needless biopsies."""
+
+    def finish(study: Study, path: Path, expert: str, missed: float, answers: int) -> None:
+        with Session.create(study, BayesSetting(seed=5, questions=answers), path, expert=expert) as session:
+            answer_by_costs(session, [[0, missed], [1, 0]])
+            session.finish()
+
+    return finish

@@ -5,11 +5,9 @@ import shutil
 import numpy as np
 import pytest
 
-from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.answered_again import since_first_round, since_sitting_before
 from elicit_app.session.comparing import experts_of, metric_in, wording_of
 from elicit_app.session.pooling import Source, pool
-from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from metrics import Consequence, ElicitedMetric, Provenance, exchange_rates
 
@@ -136,21 +134,11 @@ def lumps():
     return open_study("breast-cancer")
 
 
-def answer(study, path, expert, missed):
-    """Finish a session of somebody for whom one missed cancer counts as `missed` needless biopsies."""
-    costs = np.array([[0, missed], [1.0, 0]])
-    with Session.create(study, BayesSetting(seed=5, questions=8), path, expert=expert) as session:
-        while (asking := session.asking()) is not None:
-            a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))
-            session.answer("left" if (((a - b) * costs).sum() < 0) == (asking.left == "first") else "right")
-        session.finish()
-
-
-def test_the_comparison_of_experts_tells_how_steady_one_is_who_answered_twice(lumps, tmp_path):
-    answer(lumps, tmp_path / "1.session.jsonl", "Ada", 30.0)
-    answer(lumps, tmp_path / "2.session.jsonl", "Ben", 3.0)
+def test_the_comparison_of_experts_tells_how_steady_one_is_who_answered_twice(lumps, tmp_path, finish_sitting):
+    finish_sitting(lumps, tmp_path / "1.session.jsonl", "Ada", 30.0, 8)
+    finish_sitting(lumps, tmp_path / "2.session.jsonl", "Ben", 3.0, 8)
     shutil.copy(tmp_path / "2.session.jsonl", tmp_path / "1b.session.jsonl")  # a copy is no other sitting
-    answer(lumps, tmp_path / "3.session.jsonl", "ada", 0.1)
+    finish_sitting(lumps, tmp_path / "3.session.jsonl", "ada", 0.1, 8)
     view = experts_of(lumps, tmp_path).comparison()
     same, other, ada = (note for note in view.notes if note.startswith(("Several sessions", "The last answers")))
     assert {same, other} == {

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from elicit_app.problem import Problem
-from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.comparing import (
     Expert,
     FinishedExperts,
@@ -176,21 +175,11 @@ def test_whose_earlier_session_does_not_count_is_named_and_an_earlier_round_is_n
     assert {name: files for name, files in again.items() if files} == {" ada": ["a"]}
 
 
-def finished(study, path, expert, missed, *, answers=6):
-    """Finish a session of somebody for whom one missed cancer counts as `missed` needless biopsies."""
-    costs = np.array([[0, missed], [1.0, 0]])
-    with Session.create(study, BayesSetting(seed=5, questions=answers), path, expert=expert) as session:
-        while (asking := session.asking()) is not None:
-            a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))
-            session.answer("left" if (((a - b) * costs).sum() < 0) == (asking.left == "first") else "right")
-        session.finish()
-
-
 @pytest.fixture(scope="module")
-def folder(lumps, tmp_path_factory):
+def folder(lumps, tmp_path_factory, finish_sitting):
     made = tmp_path_factory.mktemp("sessions")
-    finished(lumps, made / "1.session.jsonl", "Ada", 30.0)
-    finished(lumps, made / "2.session.jsonl", "Ben", 0.3)
+    finish_sitting(lumps, made / "1.session.jsonl", "Ada", 30.0, 6)
+    finish_sitting(lumps, made / "2.session.jsonl", "Ben", 0.3, 6)
     return made
 
 
@@ -255,17 +244,17 @@ def test_practice_that_one_expert_typed_is_judged_for_all_unless_another_typed_a
     assert "Present practice is as Ada and Ben typed it." in view.notes
 
 
-def test_what_cannot_be_compared_is_left_out_and_said(folder, lumps, tmp_path):
+def test_what_cannot_be_compared_is_left_out_and_said(folder, lumps, tmp_path, finish_sitting):
     ada = shutil.copy(folder / "1.session.jsonl", tmp_path)
     with pytest.raises(Problem, match=r"two experts who have finished “.*”; there is one"):
         experts_beside(Path(ada)).comparison()
-    finished(lumps, tmp_path / "3.session.jsonl", "Cleo", 3.0, answers=2)
+    finish_sitting(lumps, tmp_path / "3.session.jsonl", "Cleo", 3.0, 2)
     assert [one.expert for one in comparable_experts(sessions_of(tmp_path, lumps.digests))] == ["Ada"]
     with pytest.raises(Problem, match=r"Fewer than two .* Left out: Cleo has too few answers\."):
         experts_beside(Path(ada)).comparison()
     shutil.copy(folder / "2.session.jsonl", tmp_path)
     assert "Left out: Cleo has too few answers." in experts_beside(Path(ada)).comparison().notes
-    finished(lumps, tmp_path / "4.session.jsonl", "Ben", 3.0, answers=2)
+    finish_sitting(lumps, tmp_path / "4.session.jsonl", "Ben", 3.0, 2)
     view = experts_beside(Path(ada)).comparison()
     assert view.names == ("Ada", "Ben")
     assert "Several sessions are named Ben: the last with enough answers counts." in view.notes

@@ -46,11 +46,9 @@ def test_the_terminal_takes_a_number_and_asks_again_for_anything_else(monkeypatc
     assert "To write down what mistakes cost (usually up to 22 questions)" in console.file.getvalue()
 
 
-def test_a_choice_that_is_settled_by_the_eighth_answer_ends_the_sitting(tmp_path):
+def test_a_choice_that_is_settled_by_the_eighth_answer_ends_the_sitting(tmp_path, answer_by_costs):
     """What can be chosen was the models before the eighth answer, and policies from then on: both were mixed."""
     setting = setting_of("bayes", family="lpm", seed=3, purpose="choose", stop=True, checks=True, answers="choice")
     with Session.create(open_study("breast-cancer"), setting, tmp_path / "a.session.jsonl") as session:
-        while (asking_ := session.asking()) is not None:
-            gain = np.array(asking_.pair.first) - np.array(asking_.pair.second)
-            session.answer("left" if (0.1 * gain[0, 1] + gain[1, 0] < 0) == (asking_.left == "first") else "right")
+        answer_by_costs(session, [[0, 0.1], [1, 0]])
         assert FEWEST_ANSWERS <= len(session.state.entries) < 22

@@ -359,15 +359,13 @@ def test_of_a_yardstick_whose_own_cost_is_only_bounded_other_ratios_are_known(tr
 
 
 @pytest.mark.parametrize("name", ["traffic-light", "breast-cancer"])
-def test_a_graver_yardstick_is_advised_where_there_is_one(name, journal_path):
+def test_a_graver_yardstick_is_advised_where_there_is_one(name, journal_path, answer_by_costs):
     study = open_study(name)
     costs = np.full((study.n_classes,) * 2, 0.001)
     costs[:, (study.yardstick[1] + 1) % study.n_classes] = 1.0
     np.fill_diagonal(costs, 0.0)
     with Session.create(study, BayesSetting(seed=1), journal_path) as session:
-        while (asking := session.asking()) is not None:
-            difference = np.asarray(asking.pair.first) - np.asarray(asking.pair.second)
-            session.answer("left" if ((difference * costs).sum() < 0) == (asking.left == "first") else "right")
+        answer_by_costs(session, costs)
         result = result_view(session)
     assert result.ratios[0].range_90 is not None
     advised = [note for note in result.notes if "With a graver yardstick" in note]

@@ -30,15 +30,9 @@ SAID = (
 )
 
 
-def answer_all(session):
-    while (asking := session.asking()) is not None:
-        a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))
-        session.answer("left" if (((a - b) * COSTS).sum() < 0) == (asking.left == "first") else "right", seconds=7.0)
-
-
-def test_every_draw_of_the_metric_file_keeps_them_whatever_was_answered(journal_path, tmp_path):
+def test_every_draw_of_the_metric_file_keeps_them_whatever_was_answered(journal_path, tmp_path, answer_by_costs):
     with Session.create(WINE, SETTING, journal_path) as session:
-        answer_all(session)
+        answer_by_costs(session, COSTS, seconds=7.0)
         session.finish()
         view = result_view(session)
         metric = ElicitedMetric.load(export(view, tmp_path / "wine.metric.json"))
@@ -56,10 +50,10 @@ def test_every_draw_of_the_metric_file_keeps_them_whatever_was_answered(journal_
     assert any(SAID in note for note in view.notes)
 
 
-def test_the_fifth_new_question_is_decided_by_the_first_of_them(journal_path):
+def test_the_fifth_new_question_is_decided_by_the_first_of_them(journal_path, answer_by_costs):
     """Every number keeps to them, so that only an answer of the expert can show that one does not hold."""
     with Session.create(WINE, SETTING, journal_path) as session:
-        answer_all(session)
+        answer_by_costs(session, COSTS, seconds=7.0)
         new = [entry.event.pair for entry in session.state.entries if entry.event.pair.purpose == Purpose.INFORMATIVE]
     pair = new[4]
     difference = np.array(pair.first) - np.array(pair.second)
@@ -89,7 +83,9 @@ def test_a_journal_of_before_them_loads(journal_path):
         assert recap_view(again).stated == ""
 
 
-def test_an_order_of_the_classes_is_kept_by_every_draw_and_said_in_two_sentences(journal_path, tmp_path):
+def test_an_order_of_the_classes_is_kept_by_every_draw_and_said_in_two_sentences(
+    journal_path, tmp_path, answer_by_costs
+):
     ordered = ("Grignolino", "Barolo", "Barbera")
     said = (
         "The classes are in an order: Grignolino, Barolo and Barbera. Of two mistakes with the same truth, or the same "
@@ -99,7 +95,7 @@ def test_an_order_of_the_classes_is_kept_by_every_draw_and_said_in_two_sentences
         session.answer("left", seconds=5.0)
     with Session.open(journal_path) as session:
         assert recap_view(session).stated == said
-        answer_all(session)
+        answer_by_costs(session, COSTS, seconds=7.0)
         session.finish()
         view = result_view(session)
         metric = ElicitedMetric.load(export(view, tmp_path / "wine.metric.json"))

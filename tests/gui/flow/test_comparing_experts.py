@@ -90,16 +90,13 @@ def test_of_many_mistakes_those_furthest_apart_are_shown_and_the_rest_is_counted
 
 
 @pytest.fixture(scope="module")
-def two_sessions(tmp_path_factory):
+def two_sessions(tmp_path_factory, answer_by_costs):
     """Two people who finished the same study."""
     folder, study = tmp_path_factory.mktemp("finished"), open_study("breast-cancer")
     for number, (name, missed) in enumerate((("Ada", 20.0), ("Ben", 2.0))):
-        costs = np.array([[0, missed], [1.0, 0]])
         path = folder / f"{number}.session.jsonl"
         with Session.create(study, BayesSetting(seed=5, questions=7), path, expert=name) as session:
-            while (asking := session.asking()) is not None:
-                a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))
-                session.answer("left" if (((a - b) * costs).sum() < 0) == (asking.left == "first") else "right")
+            answer_by_costs(session, [[0, missed], [1, 0]])
             session.finish()
     return folder
 

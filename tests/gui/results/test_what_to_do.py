@@ -36,14 +36,11 @@ def study():
 
 
 @pytest.fixture(scope="module")
-def path(study, tmp_path_factory):
+def path(study, tmp_path_factory, answer_by_costs):
     """A session of somebody to whom a missed cancer is as bad as four needless biopsies, with today's practice."""
     path = tmp_path_factory.mktemp("sessions") / "breast.session.jsonl"
     with Session.create(study, BayesSetting(questions=8, seed=3), path) as session:
-        while (asking := session.asking()) is not None:
-            first, second = (np.array(side) for side in (asking.pair.first, asking.pair.second))
-            better = 4 * (first - second)[0, 1] + (first - second)[1, 0] < 0
-            session.answer("left" if better == (asking.left == "first") else "right")
+        answer_by_costs(session, [[0, 4], [1, 0]])
         session.finish()
         session.state_practice(TODAY)
     return path
