@@ -22,7 +22,7 @@ from elicit_app.study.guessing import (
     kind_of,
     whole_of_shares,
 )
-from elicit_app.study.model import ColumnMap
+from elicit_app.study.model import MOST_CLASSES, ColumnMap
 from elicit_app.study.tables import EMPTY, INDETERMINATE, PROBABILITY, TRUTH, UNKNOWN, Table
 from metrics.inputs.class_index import ClassIndex
 from metrics.text import counted
@@ -106,6 +106,11 @@ def _classes_of_labels(first_rows: FirstRows, truth: str, predicted: str) -> tup
         held = f"only the label {listed([*names])}" if names else "no labels"
         found = f"The columns {truth} and {predicted} hold {held}"
         raise file_problem(first_rows.path, Finding(found, "Mistakes need two classes or more, and a row per case."))
+    for column in (truth, predicted) if len(names) > MOST_CLASSES else ():
+        between = [number for number in first_rows.numbers.get(column, ()) if number % 1]
+        if between:
+            found = f"“{shortened(column)}” holds numbers such as {between[0]:g}, not labels"
+            raise file_problem(first_rows.path, Finding(found, "Write the class that each number stands for."))
     return names
 
 

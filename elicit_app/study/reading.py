@@ -232,7 +232,8 @@ def read_predictions(
     the measures accept (0.001), are divided by their sum, and a note gives their number; all others are as written.
     Raises Problem if there are faults; it lists all, with their rows, counted from 1 below the header, or columns.
     """
-    file = open_predictions(path, own=own, columns=columns, by_case=True)
+    known = tuple(labels or ()) if columns is not None else ()
+    file = open_predictions(path, own=own, columns=columns, classes=known, by_case=True)
     names = file.classes
     if labels is not None:
         file, names = _arranged(file, tuple(labels))

@@ -5,7 +5,9 @@ import polars as pl
 import pytest
 
 from elicit_app.problem import Problem
-from elicit_app.study import read_predictions
+from elicit_app.study import create_study, read_predictions
+from elicit_app.study.first_rows import read_first_rows
+from elicit_app.study.mapping import column_map
 
 HEAD = "y_true,proba_a,proba_b\n"
 GOOD = "a,0.75,0.25\nb,0.5,0.5\n"
@@ -201,3 +203,21 @@ def test_signs_that_steer_a_terminal_are_not_repeated(tmp_path):
     with pytest.raises(Problem) as caught:
         read_predictions(path)
     assert "\x1b" not in caught.value.sentence
+
+
+@pytest.mark.parametrize("order", [("model", "reader"), ("reader", "model")])
+def test_a_reader_who_is_unsure_is_told_of_with_a_way_out(tmp_path, order):
+    path = tmp_path / "p.csv"
+    path.write_text("y_true,model,reader\nill,ill,ill\nwell,well,unsure\nwell,ill,well\n")
+    maps = [column_map(read_first_rows(path), truth="y_true", predicted=name) for name in order]
+    found = "Row 2: the predicted label “unsure”" if order[0] == "model" else "No case has the true class “unsure”"
+    with pytest.raises(Problem, match=f"{found}.* where it stands for no answer, write the class") as caught:
+        create_study(tmp_path / "s", [path, path], columns=maps)
+    assert "column for" not in caught.value.sentence
+
+
+def test_numbers_between_whole_ones_are_not_taken_for_labels(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text("y_true,score\n" + "".join(f"{row % 3},{row % 3 + row / 100}\n" for row in range(80)))
+    with pytest.raises(Problem, match=r"“score” holds numbers such as 1\.01, not labels"):
+        column_map(read_first_rows(path), truth="y_true", predicted="score")
