@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -169,36 +171,57 @@ def proportions(shares: ArrayLike) -> Matrix:
 
 
 def stretches_of(at: Matrix, names: tuple[str, ...], costs: Matrix) -> tuple[Stretch, ...]:
-    """Return what costs least along ascending shares (n,), given the costs at each of them, (n, names)."""
+    """Return what costs least along ascending shares (n,), given the costs at each of them, (n, names).
+
+    Where one is hardly cheaper than its neighbours all the way, they are named together, as far as that is so.
+    """
     first = (costs <= costs.min(axis=1, keepdims=True) * (1 + EQUAL_COST)).argmax(axis=1)
+    named = _named(costs, first)
+
+    def excess(place: int, some: tuple[int, ...]) -> float:
+        """Return how far some are from costing about the same."""
+        return float(costs[place, some].max() - (1 + _NEARLY) * costs[place].min())
+
+    for step, places in ((1, range(1, len(at))), (-1, range(len(at) - 2, -1, -1))):
+        for place in places:
+            beside = named[place - step]
+            if len(named[place]) == 1 and named[place][0] in beside and excess(place, beside) <= 0:
+                named[place] = beside
+
+    def border(place: int) -> float:
+        """Return the share, between two, from which on something else is named."""
+        some = max(named[place - 1 : place + 1], key=len)
+        before, after = excess(place - 1, some), excess(place, some)
+        if len(some) == 1 or (before > 0) == (after > 0):
+            own, other = first[place - 1 : place + 1]
+            before, after = costs[place - 1 : place + 1, other] - costs[place - 1 : place + 1, own]
+        way = before / (before - after) if before != after else 0.0
+        return float(at[place - 1] + (at[place] - at[place - 1]) * way)
+
+    starts = [0, *(place for place in range(1, len(at)) if named[place] != named[place - 1])]
+    ends = [float(at[0]), *map(border, starts[1:]), float(at[-1])]
+    of = [tuple(names[one] for one in named[start]) for start in starts]
+    return tuple(Stretch(low, high, some) for (low, high), some in zip(pairwise(ends), of, strict=True))
+
+
+def _named(costs: Matrix, first: NDArray[np.intp]) -> list[tuple[int, ...]]:
+    """Return what costs least at each share, with its neighbours where it saves little from where to where it does."""
     changes = np.flatnonzero(np.diff(first)) + 1
-    cheapest = first[[0, *changes]]
-    ends = [float(at[0]), *(_crossing(at, costs, place, first) for place in changes.tolist()), float(at[-1])]
-    parts, around = np.split(costs, changes), _neighbours(cheapest)
+    parts, cheapest = np.split(costs, changes), first[[0, *changes]]
+    around = _neighbours(cheapest)
     near = [
         bool(others) and all((part[:, other] <= (1 + _NEARLY) * part[:, own]).all() for other in others)
         for part, own, others in zip(parts, cheapest, around, strict=True)
     ]
-    found: list[Stretch] = []
-    for place, (own, others) in enumerate(zip(cheapest, around, strict=True)):
-        named = tuple(names[one] for one in sorted({own, *others} if near[place] else {own}))
-        if place and near[place] and near[place - 1]:
-            before = found.pop()
-            named = tuple(name for name in names if name in (*before.names, *named))
-            found.append(Stretch(before.low, ends[place + 1], named))
-        else:
-            found.append(Stretch(ends[place], ends[place + 1], named))
-    return tuple(found)
+    found: list[tuple[int, ...]] = []
+    for alike, run in groupby(zip(near, cheapest.tolist(), around, parts, strict=True), key=itemgetter(0)):
+        of_run = [*run]
+        together = tuple(sorted({own for _, own, *_ in of_run}.union(*(others for _, _, others, _ in of_run))))
+        found += [together if alike else (own,) for _, own, _, part in of_run for _ in part]
+    return found
 
 
 def _neighbours(cheapest: NDArray[np.intp]) -> list[set[int]]:
     """Return what is cheapest before and after each stretch."""
     around = [-1, *cheapest.tolist(), -1]
     return [{before, after} - {-1} for before, after in zip(around, around[2:], strict=False)]
-
-
-def _crossing(at: Matrix, costs: Matrix, place: int, first: NDArray[np.intp]) -> float:
-    """Return the share between two at which the next to be cheapest costs as much as the one before."""
-    before, after = costs[place - 1 : place + 1, first[place]] - costs[place - 1 : place + 1, first[place - 1]]
-    way = before / (before - after) if before > 0 >= after else 0.0  # else they are equal up to rounding at the first
-    return float(at[place - 1] + (at[place] - at[place - 1]) * way)
