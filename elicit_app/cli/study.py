@@ -23,7 +23,7 @@ from elicit_app.cli.columns import (
 )
 from elicit_app.cli.output import Commands, Force, ForceAll, Questions, TrustedOnly, require_all_new, require_new
 from elicit_app.cli.score import PracticeOption, PrevalenceOption, parsed_shares
-from metrics.text import counted
+from metrics.text import counted, series, threshold_text
 
 if TYPE_CHECKING:
     from elicit_app.registry import Setting
@@ -56,7 +56,7 @@ def register(app: typer.Typer) -> None:
     group = Commands(no_args_is_help=True, rich_markup_mode=None, help="Make, list, send and collect studies.")
     group.command("new", short_help="Make a study from predictions files.")(new)
     group.command("list")(show_list)
-    group.command("change", short_help="Add, rename or take out models.")(change)
+    group.command("change", short_help="Change models or the prevalence.")(change)
     group.command("pack", short_help="Write one file for experts elsewhere.")(pack)
     group.command("collect", short_help="File the answers that came back.")(collect)
     group.command("report", short_help="Compare and pool a study's experts.")(report)
@@ -166,8 +166,9 @@ def change(
     model: ModelOption = None,
     predicted: PredictedOption = None,
     logits: LogitsOption = False,
+    prevalence: PrevalenceOption = None,
 ) -> None:
-    """Add models to a study, rename them or take them out; what was answered before still counts."""
+    """Change the models of a study, or how common its classes are; what was answered before still counts."""
     from elicit_app.study import open_study
     from elicit_app.study.first_rows import read_first_rows
     from elicit_app.study.making import change_models, own_folder
@@ -189,16 +190,21 @@ def change(
             known if first_rows.suits(known) else require_usual_columns(first_rows.path, first_rows)
             for first_rows in map(read_first_rows, files)
         ]
-    with output.progress("Reading"):
+    with output.wrong_options_as_usage_errors(), output.progress("Reading"):
         changed = change_models(
             opened,
             add=files,
             rename={old.strip(): new.strip() for old, _, new in renamed},
             remove=remove or (),
             columns=column_maps,
+            prevalence=None if prevalence is None else parsed_shares(prevalence, opened.classes),
         )
     output.print_notes([*changed.notes, *notes_on_others(files, options)])
     print(f"“{changed.title}” has {counted(len(changed.models), 'model')}: {', '.join(changed.model_names)}.")
+    if changed.stated_prevalence is not None:
+        shares = zip(changed.prevalence, changed.classes, strict=True)
+        common = [f"{threshold_text(share)} {name}" for share, name in shares]
+        print(f"Its prevalence is {series(common)}; results are shown for {changed.population:,} cases.")
 
 
 def _new_of_amounts(

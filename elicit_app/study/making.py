@@ -315,13 +315,14 @@ def change_models(
     rename: Mapping[str, str] | None = None,
     remove: Sequence[str] = (),
     columns: ColumnMap | Sequence[ColumnMap | None] | None = None,
+    prevalence: Mapping[str, float] | None = None,
 ) -> Study:
-    """Add, rename or remove models of a study folder, and return the study that is now in the folder.
+    """Add, rename or remove models of a study folder, or state its prevalence, and return the study now in the folder.
 
     Each file to add holds the predictions of one model for the same cases; its columns, one map for all or one per
-    file, are by default read as those of the first files. `rename` maps old names to new ones. Earlier answers remain
-    valid. The notes of the returned study are about the added files. Raises Problem if there is no such model, a name
-    is used twice, no model is left, or the cases differ; nothing is changed.
+    file, are by default read as those of the first files. `rename` maps old names to new ones. For `prevalence` see
+    `create_study`. Earlier answers remain valid. The notes of the returned study are about the added files. Raises
+    Problem if there is no such model, a name is used twice, no model is left, or the cases differ; nothing is changed.
     """
     own_folder(study)
     here = [model.name for model in study.models]
@@ -329,8 +330,10 @@ def change_models(
         if name not in here:
             raise Problem(f"There is no model “{name}” in “{study.title}”. There are: {', '.join(here)}.")
     old = [replace(one, name=(rename or {}).get(one.name, one.name)) for one in study.models if one.name not in remove]
-    reads = _read_more(study, add, columns)
+    reads = read_more(study, add, columns)
     changed = with_models(study, (*old, *(read.predictions for read in reads)))
+    if prevalence is not None:
+        changed = replace(_with_prevalence(changed, prevalence), yardstick=study.yardstick)
     save_study(changed)
     return replace(changed, notes=(*dict.fromkeys(note for read in reads for note in read.notes), *_label_notes(reads)))
 
@@ -354,19 +357,13 @@ def with_models(study: Study, models: Sequence[Predictions]) -> Study:
     return replace(changed, earlier=earlier, description=_description(study.classes, len(models)))
 
 
-def more_models(
+def read_more(
     study: Study, files: Sequence[Path], columns: ColumnMap | Sequence[ColumnMap | None] | None = None
-) -> list[Predictions]:
+) -> list[ReadPredictions]:
     """Read further models for the cases of a study; see `change_models`.
 
     Raises Problem if a file cannot be read, or lists other cases.
     """
-    return [read.predictions for read in _read_more(study, files, columns)]
-
-
-def _read_more(
-    study: Study, files: Sequence[Path], columns: ColumnMap | Sequence[ColumnMap | None] | None
-) -> list[ReadPredictions]:
     if not files:
         return []
     column_maps: Sequence[ColumnMap | None] = _maps(files, columns, study.columns)

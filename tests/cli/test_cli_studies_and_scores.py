@@ -99,6 +99,8 @@ def test_a_study_may_state_how_common_the_classes_will_be(elicit, tmp_path):
     )
     assert (study.population, study.digest) == (10_000, plain.digest)
     assert study.yardstick == yardstick_for(study)
+    said = "is 40 % Barolo, 36 % Grignolino and 24 % Barbera; results are shown for 1,000 cases."
+    assert said in elicit("study", "change", "s", "--prevalence", "Barolo=0.4")
 
 
 def test_a_study_folder_stands_for_its_models(elicit, wine_metric, tmp_path):

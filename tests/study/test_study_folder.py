@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from elicit_app.problem import Problem
 from elicit_app.study import Mistake, create_study, open_study, save_study
-from elicit_app.study.making import distinct_names, with_models
+from elicit_app.study.making import change_models, distinct_names, with_models
 from elicit_app.study.model import default_wording
 from elicit_app.study.reading import look_alike_notes, several_labels_notes
 from elicit_app.study.writing import new_folder, write_whole
@@ -38,6 +38,15 @@ def same(one, other):
         assert a.name == b.name
         np.testing.assert_array_equal(a.y_true, b.y_true)
         np.testing.assert_array_equal(a.y_proba, b.y_proba)
+
+
+def test_a_prevalence_stated_later_leaves_models_answers_and_yardstick(files, tmp_path):
+    made = create_study(tmp_path / "s", files)
+    save_study(replace(made, yardstick=(2, 1)))
+    changed = change_models(open_study(tmp_path / "s"), prevalence={"c": 0.002})
+    assert changed.prevalence == pytest.approx([0.998 / 3, 0.998 * 2 / 3, 0.002])
+    assert (changed.population, changed.yardstick, changed.digest) == (100_000, (2, 1), made.digest)
+    same(open_study(tmp_path / "s"), replace(changed, notes=()))
 
 
 def test_a_new_study_opens_as_it_was_made(tmp_path, files):

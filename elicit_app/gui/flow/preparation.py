@@ -209,12 +209,16 @@ class Preparation(QObject):
 
     def _add_models(self) -> None:
         """Ask for predictions of further models, and add them to the study shown."""
-        from elicit_app.study.making import more_models, with_models
+        from elicit_app.study.making import read_more, with_models
 
         page = self._words_page
         study, files = page.study, self._dialogs.predictions(page)
         if study is None or not files:
             return
+
+        def with_more(files: tuple[Path, ...], maps: Maps) -> Study:
+            more = (read.predictions for read in read_more(study, files, maps))
+            return with_models(study, (*study.models, *more))
 
         def back(problem: Problem) -> None:
             self._pages.show(page)
@@ -230,7 +234,7 @@ class Preparation(QObject):
             back,
             known=study.columns,
             taken=study.model_names,
-            read=lambda files, maps: with_models(study, (*study.models, *more_models(study, files, columns=maps))),
+            read=with_more,
             to_words=lambda: self._pages.show(page),
         )
 

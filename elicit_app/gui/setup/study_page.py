@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from math import floor, log10
 from pathlib import Path
 from typing import NamedTuple
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QButtonGroup
+from PySide6.QtWidgets import QButtonGroup, QDoubleSpinBox
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, FlatButton, LinkButton, PrimaryButton
@@ -23,7 +25,7 @@ from elicit_app.problem import Problem
 from elicit_app.study.making import with_models
 from elicit_app.study.model import Key, Mistake, Study, check_wording
 from elicit_app.study.reading import POPULATIONS, population_for
-from metrics.text import counted, series
+from metrics.text import counted, series, threshold_text
 
 _TOLERANCE = 0.05
 _UNSAVED = "What you changed here is not saved. “Save and go on” keeps it."
@@ -42,6 +44,7 @@ class PopulationSection(Arranged, StudySection):
             self._group.addButton(choice.radio)
         self._shares, self._across = Block(), 4  # shares beside each other
         self.boxes: list[DecimalBox] = []
+        self._percents: list[float] = []  # of the boxes, before they are rounded to what is shown
         self._sum = Label(role=theme.Role.NOTE, ink=theme.INK2)
         fill(
             self.column,
@@ -57,7 +60,7 @@ class PopulationSection(Arranged, StudySection):
 
     @property
     def complete(self) -> bool:
-        return self.data.radio.isChecked() or abs(sum(box.value() for box in self.boxes) - 100) <= _TOLERANCE
+        return self.data.radio.isChecked() or abs(sum(self._percents) - 100) <= _TOLERANCE
 
     def show_study(self, study: Study) -> None:
         stated = study.stated_prevalence
@@ -66,7 +69,7 @@ class PopulationSection(Arranged, StudySection):
 
     def show_nouns(self, study: Study) -> None:
         """Show other nouns; the shares stay as they were typed, even if they do not sum to 100 % yet."""
-        self._show(study, [box.value() for box in self.boxes], by_hand=self.stated.radio.isChecked())
+        self._show(study, self._percents, by_hand=self.stated.radio.isChecked())
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         self._across = 2 if breakpoint_.large else 4
@@ -81,7 +84,9 @@ class PopulationSection(Arranged, StudySection):
         self.population.setCurrentIndex(self.population.findData(study.population))
         names = study.wording.class_one
         shares = zip(study.counted_prevalence, names, strict=True)
-        self.data.say("As common as in the data", ", ".join(f"{100 * share:.3g} % {name}" for share, name in shares))
+        self.data.say(
+            "As common as in the data", ", ".join(f"{threshold_text(share)} {name}" for share, name in shares)
+        )
         self.stated.say("As common as stated here", "For data that were not collected as cases arrive.")
         with QSignalBlocker(self.data.radio):
             (self.stated if by_hand else self.data).radio.setChecked(True)
@@ -89,23 +94,29 @@ class PopulationSection(Arranged, StudySection):
         self._update_texts()
 
     def _lay_shares(self, names: Sequence[str], percents: Sequence[float]) -> None:
-        self.boxes = []
+        self.boxes, self._percents = [], [*percents]
+        decimals = _decimals(min(percents))
         grid = in_grid(on=self._shares.renew(), margins=(theme.L, 0, 0, 0))
         for at, (name, percent) in enumerate(zip(names, percents, strict=True)):
             box = DecimalBox()
-            box.setRange(0.01, 99.99)
-            box.setDecimals(2)
+            box.setDecimals(decimals)
+            box.setRange(10**-decimals, 100 - 10**-decimals)
+            box.setStepType(QDoubleSpinBox.StepType.AdaptiveDecimalStepType)
             box.setSuffix(" %")
             box.setValue(percent)
-            box.valueChanged.connect(self._changed)
+            box.valueChanged.connect(partial(self._change_share, at))
             grid.addLayout(named(box, name), at // self._across, at % self._across)
             self.boxes.append(box)
+
+    def _change_share(self, at: int, percent: float) -> None:
+        self._percents[at] = percent
+        self._changed()
 
     def _changed(self) -> None:
         stated = None
         if self.stated.radio.isChecked() and self.complete:
-            total = sum(box.value() for box in self.boxes)
-            stated = tuple(box.value() / total for box in self.boxes)
+            total = sum(self._percents)
+            stated = tuple(percent / total for percent in self._percents)
         self._study = replace(self._study, population=int(self.population.currentData()), stated_prevalence=stated)
         self._update_texts()
         self.edited.emit(self._study)
@@ -115,7 +126,7 @@ class PopulationSection(Arranged, StudySection):
         by_hand = self.stated.radio.isChecked()
         self._shares.setVisible(by_hand)
         self._sum.setVisible(by_hand)
-        total = sum(box.value() for box in self.boxes)
+        total = sum(self._percents)
         self._sum.setText(f"Together {total:.4g} %." if self.complete else f"Together {total:.4g} %; it must be 100 %.")
         shares = study.prevalence
         shown = shown_cases(study)
@@ -126,6 +137,11 @@ class PopulationSection(Arranged, StudySection):
         if study.population < population_for(shares):
             text += f" {population_for(shares):,} would show at least 50."
         self._scaled.setText(text)
+
+
+def _decimals(rarest: float) -> int:
+    """Return with how many decimals percentages are shown: so many that the smallest has two digits."""
+    return min(max(1 - floor(log10(rarest)), 2), 6)
 
 
 class EditedStudy(NamedTuple):

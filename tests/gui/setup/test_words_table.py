@@ -215,6 +215,21 @@ def test_shares_that_do_not_add_up_yet_stay_while_a_noun_is_typed(page):
     assert page.notice.sentence == "The stated shares must add up to 100 %."
 
 
+def test_a_rare_class_stays_as_rare_as_it_was_stated(page, tmp_path):
+    study = open_study("breast-cancer")
+    stated = (1 - 0.000213, 0.000213)
+    page.show_study(replace(study, stated_prevalence=stated), tmp_path / "rare")
+    section = page.population
+    assert [box.text() for box in section.boxes] == ["99.979 %", "0.021 %"]
+    section.population.setCurrentIndex(section.population.count() - 1)
+    section.population.activated.emit(section.population.currentIndex())
+    assert page.study.population == section.population.currentData() != study.population
+    assert page.study.stated_prevalence == pytest.approx(stated, rel=1e-12)
+    section.boxes[1].setValue(0.05)
+    section.boxes[0].setValue(99.95)
+    assert page.study.stated_prevalence == pytest.approx((0.9995, 0.0005), rel=1e-12)
+
+
 def test_a_consequence_too_long_is_refused_with_how_long_it_may_be(page):
     page.mistakes.grid.put({(0, FOLLOWS): "x" * 46})
     page.save.click()
