@@ -44,8 +44,9 @@ def _ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the ranks of each row, from 1; what is equal shares the mean of its ranks."""
     import polars as pl  # scipy.stats would take longer to load
 
-    columns = pl.from_numpy(scores.reshape(-1, scores.shape[-1]).T)
-    return columns.select(pl.all().rank("average")).to_numpy().T.reshape(scores.shape)
+    row = np.arange(scores.size) // scores.shape[-1]
+    table = pl.DataFrame({"row": row, "score": scores.reshape(-1)})
+    return table.select(pl.col("score").rank("average").over("row")).to_series().to_numpy().reshape(scores.shape)
 
 
 @dataclass(frozen=True)
