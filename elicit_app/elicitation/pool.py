@@ -16,7 +16,7 @@ from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
 from metrics.batches import in_threads
 from metrics.elicited.family import error_cells, family_of
-from metrics.measures.confusion import natural_frequencies
+from metrics.measures.confusion import whole_cases
 
 SAME = 1e-12  # rates closer than this are the same
 
@@ -104,8 +104,8 @@ class Pool:
             typical = rates[:fixed]  # a model known only by its labels decides the same under any costs
         if population is None:
             return cls(np.unique(np.round(rates, 15), axis=0), corners, typical, None)
-        counts = [natural_frequencies(matrix, population) for matrix in rates]
-        return cls(np.unique(counts, axis=0) / population, corners, typical, population)
+        counts = np.unique(whole_cases(rates, population), axis=0)
+        return cls(counts / population, corners, typical, population)
 
     def random_gains(self, prior: WeightPrior, n: int, rng: np.random.Generator) -> Matrix:
         """Return the gains, shape (<= n, m), of random pairs of distinct typical matrices."""
@@ -155,10 +155,8 @@ def _split_deciders(cases: Sequence[Decider]) -> tuple[list[Cases], list[Tally]]
 
 def argmax_confusions(cases: Sequence[Decider], population: int | None) -> Matrix:
     """Return the matrices of the models' most probable classes, shape (n, k, k), as a person sees them."""
-    matrices = [model.usual() for model in cases]
-    if population is None:
-        return np.array(matrices)
-    return np.array([natural_frequencies(matrix, population) / population for matrix in matrices])
+    matrices = np.array([model.usual() for model in cases])
+    return matrices if population is None else whole_cases(matrices, population) / population
 
 
 class Tradeoffs(NamedTuple):
@@ -273,8 +271,7 @@ def _few_cells(
     """Make both ends exactly equal outside the chosen cells, in whole cases where there is a population."""
     k, errors = len(a), error_cells(len(a))
     if population is not None:
-        a = natural_frequencies(a, population).astype(np.float64)
-        b = natural_frequencies(b, population).astype(np.float64)
+        a, b = whole_cases(np.array([a, b]), population).astype(np.float64)
     sums = a.sum(axis=1)
     if not family_of(prior.family).distinguishes_errors:
         rows = np.isin(np.arange(k), cells)

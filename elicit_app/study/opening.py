@@ -88,7 +88,7 @@ def open_study(ref: str | Path) -> Study:
     have defaults. Raises Problem if there is no such study, or it is invalid.
     """
     if isinstance(ref, str) and ref in BUNDLED:
-        return read_folder(datasets_folder() / ref, "bundled")
+        return _bundled(ref)
     if isinstance(ref, str) and is_synthetic(ref):
         return study_of_eta(Path(ref.removeprefix(ETA))) if ref.startswith(ETA) else synthetic_study(ref)
     path = Path(ref)
@@ -116,6 +116,11 @@ def open_study(ref: str | Path) -> Study:
         if is_of_amounts(path):
             raise Problem(f"{path} is about several labels, or about contexts: make a study of it first.") from None
         raise
+
+
+@cache
+def _bundled(name: str) -> Study:
+    return read_folder(datasets_folder() / name, "bundled")
 
 
 LISTED = ("paper-3", "paper-4", "softmax-3", "softmax-4")

@@ -425,8 +425,14 @@ def natural_frequencies(matrix: ArrayLike, population: int) -> NDArray[np.int64]
         raise InputError("matrix: a confusion matrix holds no negative numbers.")
     if not values.any():
         raise InputError("matrix: every entry is 0, so there are no cases to scale.")
-    rows = _apportioned(values.sum(axis=1)[None], np.array([total]))[0]
-    return _apportioned(values, rows)
+    return whole_cases(values[None], total)[0]
+
+
+def whole_cases(matrices: NDArray[np.float64], population: int) -> NDArray[np.int64]:
+    """Scale confusion matrices, shape (n, k, k), each with a case, as `natural_frequencies` does, at once."""
+    n, k, _ = matrices.shape
+    rows = _apportioned(matrices.sum(axis=2), np.full(n, population, dtype=np.int64))
+    return _apportioned(matrices.reshape(-1, k), rows.reshape(-1)).reshape(n, k, k)
 
 
 def natural_cases(shares: ArrayLike, population: int) -> list[int]:
