@@ -11,7 +11,7 @@ import typer
 
 from elicit_app.cli import output
 from elicit_app.cli.columns import ColumnOptions, ColumnsOption, LogitsOption, ModelOption, PredictedOption, TruthOption
-from elicit_app.cli.output import Commands, Force, TrustedOnly, quoted, repeated, require_new
+from elicit_app.cli.output import Commands, Force, TrustedOnly, quoted, repeated, require_new, study_meant
 from elicit_app.cli.score import PracticeOption, PrevalenceOption, load_metric, read_metric, scores_from_files
 from elicit_app.problem import Problem
 from metrics.text import counted
@@ -255,7 +255,10 @@ def report(
     file: SessionFile,
     out: Annotated[Path, typer.Option(help="The report: .pdf, .html or .md.")],
     study: Annotated[
-        str | None, typer.Option(metavar="STUDY", help="Its study, if the session is not in the study's folder.")
+        str | None,
+        typer.Option(
+            metavar="STUDY", help="Its study, if the session is not in the study's folder.", callback=study_meant
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the report if it exists.")] = False,
 ) -> None:

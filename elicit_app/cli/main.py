@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 import typer
 
 from elicit_app.cli import experiments, files, measure, output, score, study
-from elicit_app.cli.output import Commands, Force, Questions, install_safe_streams
+from elicit_app.cli.output import Commands, Force, Questions, install_safe_streams, study_meant
 from elicit_app.cli.study import NeverWorseOption, OrderedOption, StudyRef
 from elicit_app.problem import Problem
 from metrics import __version__
@@ -64,6 +64,7 @@ def open_ref(
         typer.Argument(
             metavar="STUDY",
             help="Bundled study, study folder, predictions file, study sent as one file (*.elicit), or session.",
+            callback=study_meant,
         ),
     ],
 ) -> None:

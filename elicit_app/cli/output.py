@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import gc
 import json
+import os
 import re
 import shlex
 import sys
@@ -44,6 +45,16 @@ Scheduler = Annotated[
 TrustedOnly = Annotated[
     bool, typer.Option("--trusted-only", help="Leave out experts whose answers do not hang together.")
 ]
+
+
+def study_meant(ref: str | None) -> str | None:
+    """Return what the name of a study in a command means: the folder here, before a study that comes with elicit."""
+    if ref is None or not Path(ref).is_dir():
+        return ref
+    from elicit_app.study.folder import document_in
+    from elicit_app.study.opening import comes_with_elicit
+
+    return f".{os.sep}{ref}" if comes_with_elicit(ref) and document_in(Path(ref)) else ref
 
 
 @contextmanager

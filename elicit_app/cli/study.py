@@ -21,7 +21,16 @@ from elicit_app.cli.columns import (
     notes_on_others,
     require_usual_columns,
 )
-from elicit_app.cli.output import Commands, Force, ForceAll, Questions, TrustedOnly, require_all_new, require_new
+from elicit_app.cli.output import (
+    Commands,
+    Force,
+    ForceAll,
+    Questions,
+    TrustedOnly,
+    require_all_new,
+    require_new,
+    study_meant,
+)
 from elicit_app.cli.score import PracticeOption, PrevalenceOption, parsed_shares
 from metrics.text import counted, series, threshold_text
 
@@ -29,8 +38,12 @@ if TYPE_CHECKING:
     from elicit_app.registry import Setting
     from elicit_app.study.model import ColumnMap, Study
 
-StudyRef = Annotated[str, typer.Argument(metavar="STUDY", help="Bundled study, study folder or predictions file.")]
-AskedStudy = Annotated[str, typer.Argument(metavar="STUDY", help="A study folder, or another study with answers.")]
+StudyRef = Annotated[
+    str, typer.Argument(metavar="STUDY", help="Bundled study, study folder or predictions file.", callback=study_meant)
+]
+AskedStudy = Annotated[
+    str, typer.Argument(metavar="STUDY", help="A study folder, or another study with answers.", callback=study_meant)
+]
 NeverWorseOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -47,7 +60,10 @@ OrderedOption = Annotated[
         "prediction, the one that is further off is never the lesser, for certain.",
     ),
 ]
-AnyStudy = Annotated[str, typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.")]
+AnyStudy = Annotated[
+    str,
+    typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.", callback=study_meant),
+]
 OneModel = Annotated[str | None, typer.Option(help="Of several models, this one; by default the first.")]
 
 
@@ -152,7 +168,7 @@ def new(
 
 
 def change(
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="A study folder.")],
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="A study folder.", callback=study_meant)],
     add: Annotated[
         list[Path] | None,
         typer.Option("--add", metavar="FILE", help="Predictions of another model; may be given several times."),

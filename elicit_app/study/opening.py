@@ -87,10 +87,10 @@ def open_study(ref: str | Path) -> Study:
     ``eta:FILE`` uses the probabilities in a file as a distribution. Words, population and yardstick that are not stated
     have defaults. Raises Problem if there is no such study, or it is invalid.
     """
-    if isinstance(ref, str) and ref in BUNDLED:
-        return _bundled(ref)
-    if isinstance(ref, str) and is_synthetic(ref):
-        return study_of_eta(Path(ref.removeprefix(ETA))) if ref.startswith(ETA) else synthetic_study(ref)
+    if isinstance(ref, str) and comes_with_elicit(ref):
+        return _bundled(ref) if ref in BUNDLED else synthetic_study(ref)
+    if isinstance(ref, str) and ref.startswith(ETA):
+        return study_of_eta(Path(ref.removeprefix(ETA)))
     path = Path(ref)
     if (path / AMOUNTS_FILE).is_file():
         return read_amounts_folder(path)
@@ -116,6 +116,11 @@ def open_study(ref: str | Path) -> Study:
         if is_of_amounts(path):
             raise Problem(f"{path} is about several labels, or about contexts: make a study of it first.") from None
         raise
+
+
+def comes_with_elicit(name: str) -> bool:
+    """Return whether a name is that of a bundled or a synthetic study."""
+    return name in BUNDLED or _NAME.fullmatch(name) is not None
 
 
 @cache
@@ -149,11 +154,6 @@ def studies_beside(file: Path, digest: str) -> tuple[Path, ...]:
         if about is not None and about.digest == digest:
             found.append(folder)
     return tuple(found)
-
-
-def is_synthetic(name: str) -> bool:
-    """Return whether a name is that of a synthetic study: `paper-K`, `softmax-K` or `eta:FILE`."""
-    return _NAME.fullmatch(name) is not None or name.startswith(ETA)
 
 
 def synthetic_title(name: str) -> str:

@@ -425,7 +425,8 @@ def natural_frequencies(matrix: ArrayLike, population: int) -> NDArray[np.int64]
         raise InputError("matrix: a confusion matrix holds no negative numbers.")
     if not values.any():
         raise InputError("matrix: every entry is 0, so there are no cases to scale.")
-    return whole_cases(values[None], total)[0]
+    whole: NDArray[np.int64] = whole_cases(values[None], total)[0]
+    return whole
 
 
 def whole_cases(matrices: NDArray[np.float64], population: int) -> NDArray[np.int64]:

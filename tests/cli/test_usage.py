@@ -1,5 +1,6 @@
 """What the help of every command shows: arguments and options in words, as somebody types them."""
 
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -47,3 +48,13 @@ def test_a_wrong_value_is_told_in_our_words(elicit, typed, words):
     refused = elicit("ask", "wine", *typed)
     assert refused.returncode == 2
     assert refused.stderr.endswith(f"Error: Invalid value for '{typed[0]}': {words}\n")
+
+
+def test_a_study_here_comes_before_one_of_its_name_that_comes_with_elicit(run_line, tmp_path):
+    (tmp_path / "p.csv").write_text("y_true,proba_a,proba_b\na,0.9,0.1\na,0.4,0.6\nb,0.2,0.8\n")
+    (tmp_path / "digits").mkdir()  # not a study
+    assert "Next: elicit open wine" in run_line("study new wine p.csv")
+    assert "“Wine” has 1 model: other." in run_line("study change wine --rename p=other")
+    line = "simulate wine --procedure dlpm --runs 1 --questions 4 --json"
+    assert json.loads(run_line(line))["classes"] == ["a", "b"]
+    assert len(json.loads(run_line(line.replace("wine", "digits")))["classes"]) == 10
