@@ -34,12 +34,12 @@ _ID = ("", "id", "index", "case", "row", "unnamed: 0", "image", "file", "filenam
 _MOST_WORDS = 50  # of a name; those of a damaged file may have thousands, and each would be compared without each
 _ROWS_OF_SHARES = 3
 _DEGREES: tuple[tuple[str, ...], ...] = (
-    ("none", "no", "not", "non", "normal", "healthy", "absent", "negative"),
+    ("none", "no", "not", "non", "normal", "healthy", "well", "benign", "control", "controls", "absent", "negative"),
     ("minimal", "trace", "slight", "slightly", "doubtful"),
-    ("mild", "low", "minor", "small", "early"),
-    ("moderate", "medium", "intermediate"),
-    ("severe", "high", "major", "large", "serious", "advanced"),
-    ("critical", "extreme", "profound", "end"),
+    ("mild", "mildly", "low", "minor", "small", "early"),
+    ("moderate", "moderately", "medium", "intermediate"),
+    ("severe", "severely", "high", "major", "large", "serious", "advanced", "poorly"),
+    ("critical", "extreme", "profound", "end", "undifferentiated"),
 )
 TELLING = 0.6  # share of the pairs of cases that a model orders rightly, at least
 _OF_A_SCORE = 10  # different values, more than codes of classes have
