@@ -27,8 +27,23 @@ from elicit_app.study.model import Key, Mistake, Study, check_wording
 from elicit_app.study.reading import POPULATIONS, population_for
 from metrics.text import counted, series, threshold_text
 
-_TOLERANCE = 0.05
+_TOLERANCE, _LEAST = 0.05, 1e-6  # in percent
 _UNSAVED = "What you changed here is not saved. “Save and go on” keeps it."
+
+
+class _ShareBox(DecimalBox):
+    """A share in percent, with as many decimals as a rare class needs, or one that leaves hardly any others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setDecimals(6)
+        self.setRange(_LEAST, 100 - _LEAST)
+        self.setStepType(QDoubleSpinBox.StepType.AdaptiveDecimalStepType)
+        self.setSuffix(" %")
+
+    def textFromValue(self, value: float) -> str:
+        decimals = max(2, 1 - floor(log10(max(min(value, 100 - value), _LEAST))))  # Qt asks for the text of 0, too
+        return f"{value:.{decimals}f}".rstrip("0").rstrip(".")
 
 
 class PopulationSection(Arranged, StudySection):
@@ -43,7 +58,7 @@ class PopulationSection(Arranged, StudySection):
         for choice in (self.data, self.stated):
             self._group.addButton(choice.radio)
         self._shares, self._across = Block(), 4  # shares beside each other
-        self.boxes: list[DecimalBox] = []
+        self.boxes: list[_ShareBox] = []
         self._percents: list[float] = []  # of the boxes, before they are rounded to what is shown
         self._sum = Label(role=theme.Role.NOTE, ink=theme.INK2)
         fill(
@@ -95,14 +110,9 @@ class PopulationSection(Arranged, StudySection):
 
     def _lay_shares(self, names: Sequence[str], percents: Sequence[float]) -> None:
         self.boxes, self._percents = [], [*percents]
-        decimals = _decimals(min(percents))
         grid = in_grid(on=self._shares.renew(), margins=(theme.L, 0, 0, 0))
         for at, (name, percent) in enumerate(zip(names, percents, strict=True)):
-            box = DecimalBox()
-            box.setDecimals(decimals)
-            box.setRange(10**-decimals, 100 - 10**-decimals)
-            box.setStepType(QDoubleSpinBox.StepType.AdaptiveDecimalStepType)
-            box.setSuffix(" %")
+            box = _ShareBox()
             box.setValue(percent)
             box.valueChanged.connect(partial(self._change_share, at))
             grid.addLayout(named(box, name), at // self._across, at % self._across)
@@ -137,11 +147,6 @@ class PopulationSection(Arranged, StudySection):
         if study.population < population_for(shares):
             text += f" {population_for(shares):,} would show at least 50."
         self._scaled.setText(text)
-
-
-def _decimals(rarest: float) -> int:
-    """Return with how many decimals percentages are shown: so many that the smallest has two digits."""
-    return min(max(1 - floor(log10(rarest)), 2), 6)
 
 
 class EditedStudy(NamedTuple):

@@ -225,9 +225,11 @@ def test_a_rare_class_stays_as_rare_as_it_was_stated(page, tmp_path):
     section.population.activated.emit(section.population.currentIndex())
     assert page.study.population == section.population.currentData() != study.population
     assert page.study.stated_prevalence == pytest.approx(stated, rel=1e-12)
-    section.boxes[1].setValue(0.05)
-    section.boxes[0].setValue(99.95)
-    assert page.study.stated_prevalence == pytest.approx((0.9995, 0.0005), rel=1e-12)
+    for box, percent in zip(section.boxes, ("99.9992", "0.0008"), strict=True):
+        box.selectAll()
+        QTest.keyClicks(box, percent)
+        assert box.text() == f"{percent} %"
+    assert page.study.stated_prevalence == pytest.approx((0.999992, 0.000008), rel=1e-12)
 
 
 def test_a_consequence_too_long_is_refused_with_how_long_it_may_be(page):
