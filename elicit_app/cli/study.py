@@ -64,6 +64,12 @@ AnyStudy = Annotated[
     str,
     typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.", callback=study_meant),
 ]
+PopulationOption = Annotated[
+    int | None,
+    typer.Option(
+        min=10, max=1_000_000, help="Show results for this many cases; by default 1,000, more for rare classes."
+    ),
+]
 OneModel = Annotated[str | None, typer.Option(help="Of several models, this one; by default the first.")]
 
 
@@ -101,12 +107,7 @@ def new(
         str | None,
         typer.Option(help="Classes in the order to show, with commas; their names if the files number them 0..k-1."),
     ] = None,
-    population: Annotated[
-        int | None,
-        typer.Option(
-            min=10, max=1_000_000, help="Show results for this many cases; by default 1,000, more for rare classes."
-        ),
-    ] = None,
+    population: PopulationOption = None,
     prevalence: PrevalenceOption = None,
     truth: TruthOption = None,
     columns: ColumnsOption = None,
@@ -183,6 +184,7 @@ def change(
     predicted: PredictedOption = None,
     logits: LogitsOption = False,
     prevalence: PrevalenceOption = None,
+    population: PopulationOption = None,
 ) -> None:
     """Change the models of a study, or how common its classes are; what was answered before still counts."""
     from elicit_app.study import open_study
@@ -214,10 +216,11 @@ def change(
             remove=remove or (),
             columns=column_maps,
             prevalence=None if prevalence is None else parsed_shares(prevalence, opened.classes),
+            population=population,
         )
     output.print_notes([*changed.notes, *notes_on_others(files, options)])
     print(f"“{changed.title}” has {counted(len(changed.models), 'model')}: {', '.join(changed.model_names)}.")
-    if changed.stated_prevalence is not None:
+    if prevalence is not None or population is not None:
         shares = zip(changed.prevalence, changed.classes, strict=True)
         common = [f"{threshold_text(share)} {name}" for share, name in shares]
         print(f"Its prevalence is {series(common)}; results are shown for {changed.population:,} cases.")

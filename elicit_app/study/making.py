@@ -316,13 +316,15 @@ def change_models(
     remove: Sequence[str] = (),
     columns: ColumnMap | Sequence[ColumnMap | None] | None = None,
     prevalence: Mapping[str, float] | None = None,
+    population: int | None = None,
 ) -> Study:
-    """Add, rename or remove models of a study folder, or state its prevalence, and return the study now in the folder.
+    """Change the models of a study folder, its prevalence or population, and return the study now in the folder.
 
     Each file to add holds the predictions of one model for the same cases; its columns, one map for all or one per
-    file, are by default read as those of the first files. `rename` maps old names to new ones. For `prevalence` see
-    `create_study`. Earlier answers remain valid. The notes of the returned study are about the added files. Raises
-    Problem if there is no such model, a name is used twice, no model is left, or the cases differ; nothing is changed.
+    file, are by default read as those of the first files. `rename` maps old names to new ones. For `prevalence` and
+    `population` see `create_study`. Earlier answers remain valid. The notes of the returned study are about the added
+    files. Raises Problem if there is no such model, a name is used twice, no model is left, or the cases differ;
+    nothing is changed.
     """
     own_folder(study)
     here = [model.name for model in study.models]
@@ -334,6 +336,7 @@ def change_models(
     changed = with_models(study, (*old, *(read.predictions for read in reads)))
     if prevalence is not None:
         changed = replace(_with_prevalence(changed, prevalence), yardstick=study.yardstick)
+    changed = replace(changed, population=population or changed.population)
     save_study(changed)
     return replace(changed, notes=(*dict.fromkeys(note for read in reads for note in read.notes), *_label_notes(reads)))
 

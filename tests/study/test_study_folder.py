@@ -47,6 +47,8 @@ def test_a_prevalence_stated_later_leaves_models_answers_and_yardstick(files, tm
     assert changed.prevalence == pytest.approx([0.998 / 3, 0.998 * 2 / 3, 0.002])
     assert (changed.population, changed.yardstick, changed.digest) == (100_000, (2, 1), made.digest)
     same(open_study(tmp_path / "s"), replace(changed, notes=()))
+    assert change_models(changed, population=1_000_000).prevalence == pytest.approx(changed.prevalence)
+    assert open_study(tmp_path / "s").population == 1_000_000
 
 
 def test_a_new_study_opens_as_it_was_made(tmp_path, files):

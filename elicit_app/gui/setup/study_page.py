@@ -23,11 +23,12 @@ from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, S
 from elicit_app.gui.theme import RIGHT
 from elicit_app.problem import Problem
 from elicit_app.study.making import with_models
-from elicit_app.study.model import Key, Mistake, Study, check_wording
+from elicit_app.study.model import MOST_SHOWN, Key, Mistake, Study, check_wording
 from elicit_app.study.reading import POPULATIONS, population_for
 from metrics.text import counted, series, threshold_text
 
 _TOLERANCE, _LEAST = 0.05, 1e-6  # in percent
+_FEW = 10  # cases of the rarest class
 _UNSAVED = "What you changed here is not saved. “Save and go on” keeps it."
 
 
@@ -52,7 +53,7 @@ class PopulationSection(Arranged, StudySection):
     def __init__(self) -> None:
         super().__init__("How many, and how common")
         self.population = ListBox("Cases that a result is shown for", 260)
-        self._scaled = Label(role=theme.Role.NOTE, ink=theme.INK2)
+        self.scaled = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self.data, self.stated = ChoiceRow("As common as in the data"), ChoiceRow("As common as stated here")
         self._group = QButtonGroup(self)
         for choice in (self.data, self.stated):
@@ -64,7 +65,7 @@ class PopulationSection(Arranged, StudySection):
         fill(
             self.column,
             named(self.population, "Show results for"),
-            self._scaled,
+            self.scaled,
             self.data,
             self.stated,
             self._shares,
@@ -94,7 +95,7 @@ class PopulationSection(Arranged, StudySection):
     def _show(self, study: Study, percents: Sequence[float], *, by_hand: bool) -> None:
         self._study = study
         self.population.clear()
-        for size in sorted({*POPULATIONS, study.population}):
+        for size in sorted({*POPULATIONS, MOST_SHOWN, study.population}):
             self.population.addItem(f"{size:,} {study.wording.cases}", size)
         self.population.setCurrentIndex(self.population.findData(study.population))
         names = study.wording.class_one
@@ -144,9 +145,11 @@ class PopulationSection(Arranged, StudySection):
         text = f"The rarest class, {study.wording.class_one[rarest]}, is then {shown[rarest]:,} of them."
         if study.models:
             text += f" Scaled from {study.n_cases:,} real cases."
-        if study.population < population_for(shares):
-            text += f" {population_for(shares):,} would show at least 50."
-        self._scaled.setText(text)
+        usual = population_for(shares)
+        more = usual if usual * shares[rarest] >= _FEW else MOST_SHOWN
+        if study.population < more:
+            text += f" {more:,} would show {round(more * shares[rarest]):,}."
+        self.scaled.setText(text)
 
 
 class EditedStudy(NamedTuple):

@@ -230,6 +230,19 @@ def test_a_rare_class_stays_as_rare_as_it_was_stated(page, tmp_path):
         QTest.keyClicks(box, percent)
         assert box.text() == f"{percent} %"
     assert page.study.stated_prevalence == pytest.approx((0.999992, 0.000008), rel=1e-12)
+    assert "is then 8 of them" in section.scaled.text()
+
+
+def test_more_cases_are_offered_where_few_of_the_rarest_class_are_shown(page, tmp_path):
+    for stated, population, said in (
+        (0.00002, 100_000, "1,000,000 would show 20."),
+        (0.002, 1_000, "100,000 would show 200."),
+    ):
+        study = replace(open_study("breast-cancer"), stated_prevalence=(stated, 1 - stated), population=population)
+        page.show_study(study, tmp_path / "rare")
+        assert page.population.scaled.text().endswith(said)
+    page.show_study(replace(study, population=100_000), tmp_path / "rare")
+    assert "would show" not in page.population.scaled.text()
 
 
 def test_a_consequence_too_long_is_refused_with_how_long_it_may_be(page):
