@@ -82,8 +82,9 @@ class PlausiblePairs:
         self._lock = Lock()
         if np.count_nonzero(self._likely) < 2:
             raise Problem(
-                "No two mistakes can be traded for each other near what these models do: the classes are too small. "
-                "Raise the study's population, or the worst error."
+                "No two mistakes can be traded for each other near what these models do: too few of "
+                f"{self.population:,} cases are of some class. Show results for more cases (the study's population), "
+                "or raise the worst error."
             )
 
     def candidates(self, weights: Matrix, rng: np.random.Generator) -> PairSet:
