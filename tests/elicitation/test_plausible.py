@@ -213,7 +213,7 @@ def test_fifty_classes_have_questions():
 def test_what_cannot_be_traded_is_refused_in_words():
     truth = np.array([0, 0, 0, 1])
     cases = Cases.counted(truth, np.array([[0.9, 0.1]] * 3 + [[0.2, 0.8]]))
-    with pytest.raises(Problem, match="too few of 4 cases .* Show results for more cases"):
+    with pytest.raises(Problem, match=r"too few of 4 cases .* Show results for more cases"):
         pairs_of_study([cases], 4, WeightPrior.of("lpm", 2), 3, 0.1)
 
 
