@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -43,16 +44,32 @@ def named_classes(table: object) -> ClassIndex | None:
 def require_order(table: object, classes: ClassIndex, name: str) -> None:
     """Check that a frame whose columns are named after some or all classes has them in the order of the classes.
 
-    Raises InputError if the orders differ; the message gives both.
+    Names with a class each in them, such as "P(ill)", must be in that order too. Raises InputError if the orders
+    differ; the message gives both.
     """
     names = column_names(table) or []
     order = classes.order_of(names)
     some = any(isinstance(one, str) and classes.place(one) not in (-1, place) for place, one in enumerate(names))
+    if order is None and not some:
+        meant = [_class_in(one, classes) for one in names]
+        order = None if -1 in meant or len(set(meant)) < len(meant) else np.array(meant, dtype=np.intp)
     if some or (order is not None and (np.diff(order) < 0).any()):
         raise InputError(
             f"{name}: the columns are named {few(names)}, but {few(classes.names)} was expected; bring both into one "
             "order."
         )
+
+
+def _class_in(name: object, classes: ClassIndex) -> int:
+    """Return the class whose words a name has in it, as "P(ill)" has; of several the longest; -1 without one."""
+    words = _words(name)
+    found = [(len(own), at) for at, one in enumerate(classes.names) if (own := _words(one)) in words and own.strip()]
+    return max(found, default=(0, -1))[1]
+
+
+def _words(name: object) -> str:
+    """Return the words in a name, small, each between two spaces."""
+    return " ".join(["", *re.findall(r"[^\W_]+", str(name).casefold()), ""])
 
 
 def _matrix_names(matrix: object) -> tuple[list[Any] | None, list[Any] | None]:

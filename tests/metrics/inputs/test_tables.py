@@ -198,13 +198,20 @@ def test_a_series_of_class_weights_is_read_by_its_labels():
     )
 
 
-@pytest.mark.parametrize("names", [["b", "x", "c"], ["x", "y", "a"], ["proba_c", "proba_x", "proba_y"]])
+@pytest.mark.parametrize(
+    "names",
+    [
+        *(["b", "x", "c"], ["x", "y", "a"], ["proba_c", "proba_x", "proba_y"]),
+        *(["P(b)", "P(a)", "P(c)"], ["p_a", "p_c", "p_b"], ["C, score", "A, score", "B, score"]),
+    ],
+)
 def test_a_class_that_some_column_is_named_after_is_in_its_place(make, names):
     metric, table = ElicitedMetric.from_cost_matrix(NAMES, COSTS), make(PROBA, names)
     for score in (*OF_PROBABILITIES, metric.expected_score):
         with pytest.raises(ValueError, match="but a, b, c was expected; bring both into one order"):
             score(TRUE, table)
-    assert metric.decide(make(PROBA, ["a", "x", "c"])).tolist() == metric.decide(PROBA).tolist()
+    for others in (["a", "x", "c"], ["P(a)", "P(b)", "P(c)"], ["b or c", "a or c", "a or b"], ["p b", "p b.2", "p a"]):
+        assert metric.decide(make(PROBA, others)).tolist() == metric.decide(PROBA).tolist()
 
 
 def test_a_metric_in_place_of_a_cost_matrix_is_refused_in_words():
