@@ -1,8 +1,9 @@
 """Validation of the weights, matrices, tables and numbers that measures take.
 
-A matrix with named rows and columns (a pandas or polars frame, a confusion matrix) is read by name. Columns of
-probabilities named after labels belong to those labels: `labels` must list them in the same order, and may be omitted
-only if that order is the sorted one. The default column names 0, 1, 2, ... of pandas do not count as names.
+A matrix with named rows and columns (a pandas or polars frame, a confusion matrix) is read by name, where "true_ill" is
+one of the class "ill". Columns of probabilities named after labels belong to those labels: `labels` must list them in
+the same order, and may be omitted only if that order is the sorted one. The default column names 0, 1, 2, ... of pandas
+do not count as names.
 """
 
 from __future__ import annotations
@@ -48,16 +49,25 @@ def require_order(table: object, classes: ClassIndex, name: str) -> None:
     differ; the message gives both.
     """
     names = column_names(table) or []
-    order = classes.order_of(names)
+    order = _order_of(names, classes)
     some = any(isinstance(one, str) and classes.place(one) not in (-1, place) for place, one in enumerate(names))
-    if order is None and not some:
-        meant = [_class_in(one, classes) for one in names]
-        order = None if -1 in meant or len(set(meant)) < len(meant) else np.array(meant, dtype=np.intp)
     if some or (order is not None and (np.diff(order) < 0).any()):
         raise InputError(
             f"{name}: the columns are named {few(names)}, but {few(classes.names)} was expected; bring both into one "
             "order."
         )
+
+
+def _order_of(names: Sequence[object], classes: ClassIndex) -> NDArray[np.intp] | None:
+    """Return the place of each class among names, shape (k,), that are those of the classes or have one each in them.
+
+    None if they are others.
+    """
+    order = classes.order_of(names)
+    if order is not None or len(names) != len(classes):
+        return order
+    meant = [_class_in(name, classes) for name in names]
+    return np.argsort(meant) if sorted(meant) == [*range(len(classes))] else None
 
 
 def _class_in(name: object, classes: ClassIndex) -> int:
@@ -68,8 +78,8 @@ def _class_in(name: object, classes: ClassIndex) -> int:
 
 
 def _words(name: object) -> str:
-    """Return the words in a name, small, each between two spaces."""
-    return " ".join(["", *re.findall(r"[^\W_]+", str(name).casefold()), ""])
+    """Return the words in a name, each between two spaces."""
+    return " ".join(["", *re.findall(r"[^\W_]+", str(name)), ""])
 
 
 def _matrix_names(matrix: object) -> tuple[list[Any] | None, list[Any] | None]:
@@ -87,7 +97,7 @@ def index_of_names(matrix: object, known: Sequence[ClassIndex], name: str) -> Cl
     classes.
     """
     rows, columns = _matrix_names(matrix)
-    named = [classes for classes in known if columns is not None and classes.order_of(columns) is not None]
+    named = [classes for classes in known if columns is not None and _order_of(columns, classes) is not None]
     if rows is not None and rows == columns and not named:
         raise InputError(f"{name}: rows and columns are named {few(rows)}, the classes are {few(known[0].names)}.")
     return (*named, *known)[0]
@@ -99,7 +109,7 @@ def matrix_by_name(matrix: ArrayLike, classes: ClassIndex, name: str) -> ArrayLi
     A matrix without names, or with others, is returned unchanged. Raises InputError if only the rows or only the
     columns are named, and in another order.
     """
-    rows, columns = (None if given is None else classes.order_of(given) for given in _matrix_names(matrix))
+    rows, columns = (None if given is None else _order_of(given, classes) for given in _matrix_names(matrix))
     if rows is not None and columns is not None:
         return square_matrix(matrix, name)[np.ix_(rows, columns)]
     known = rows if columns is None else columns

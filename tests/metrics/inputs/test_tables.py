@@ -179,6 +179,14 @@ def test_a_matrix_named_after_other_classes_is_refused():
     assert expected_misclassification_cost(positions, PROBA, named) == by_position
 
 
+def test_names_may_have_those_of_the_classes_in_them():
+    true, predicted = [f"true_{name}" for name in SHUFFLED], [f"called {name}" for name in "bca"]
+    named = pd.DataFrame(shuffled(COSTS).to_numpy(), true, predicted)
+    assert misclassification_cost(TRUE, PREDICTED, named) == misclassification_cost(TRUE, PREDICTED, COSTS)
+    np.testing.assert_array_equal(ElicitedMetric.from_cost_matrix(NAMES, named).cost_matrix, COSTS / 10)
+    assert matrix_by_name(named, ClassIndex(["a", "b", "called a"]), "costs") is named
+
+
 def test_half_named_matrices():
     named = pd.DataFrame(COSTS, columns=SHUFFLED)
     with pytest.raises(ValueError, match=r"^costs: rows and columns must both be named .* a, b, c\.$"):
@@ -202,7 +210,7 @@ def test_a_series_of_class_weights_is_read_by_its_labels():
     "names",
     [
         *(["b", "x", "c"], ["x", "y", "a"], ["proba_c", "proba_x", "proba_y"]),
-        *(["P(b)", "P(a)", "P(c)"], ["p_a", "p_c", "p_b"], ["C, score", "A, score", "B, score"]),
+        *(["P(b)", "P(a)", "P(c)"], ["p_a", "p_c", "p_b"], ["c, score", "a, score", "b, score"]),
     ],
 )
 def test_a_class_that_some_column_is_named_after_is_in_its_place(make, names):
