@@ -358,8 +358,8 @@ def judge(
         The costs of mistakes.
     y_true : array-like of shape (n,)
         True labels, matched with the classes of the metric as text.
-    y_proba : mapping of str to array-like of shape (n, k)
-        Probabilities of each model, by name.
+    y_proba : mapping of str to array-like of shape (n, k) or (n,)
+        Probabilities of each model, by name; or the labels that a model, or a human reader, gives.
     labels : sequence of k labels, optional
         Labels of the columns, such as an estimator's ``classes_``. By default the column names of a frame, otherwise
         the classes of the metric in their order.
@@ -431,14 +431,28 @@ def models_of(
     models = []
     for model, given in y_proba.items():
         name = f"y_proba, {model!r}"
-        proba, columns = metric.table_of(given, labels, name)
-        same_length(len(true), len(proba), name)
-        checked_rows(proba, name)
-        table = np.zeros((len(proba), len(metric.class_index)))  # a class without a column is never predicted
-        table[:, columns] = proba
+        if _are_labels(given):
+            table = np.eye(len(metric.class_index))[metric.class_index.indices(given, name)]
+        else:
+            proba, columns = metric.table_of(given, labels, name)
+            checked_rows(proba, name)
+            table = np.zeros((len(proba), len(metric.class_index)))  # a class without a column is never predicted
+            table[:, columns] = proba
+        same_length(len(true), len(table), name)
         known = calibration(true, table, people).at(stated, cases)
         models.append((ModelPolicies(str(model), metric.cost_matrix, known), table))
     return true, models, people
+
+
+def _are_labels(given: ArrayLike) -> bool:
+    """Return whether a sequence holds labels rather than probabilities."""
+    if getattr(given, "ndim", 1) != 1:
+        return False
+    try:
+        values = np.asarray(given)
+    except ValueError:  # rows of different lengths
+        return False
+    return values.ndim == 1 and values.dtype.kind != "f"
 
 
 def threshold_of(costs: UnitCosts, positive: int, correction: tuple[float, ...] | None = None) -> Threshold:

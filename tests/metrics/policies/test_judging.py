@@ -443,3 +443,20 @@ def test_models_may_be_named_by_numbers():
     found = judge(metric, true, {1: proba, 2: proba.iloc[::-1]}, draws=0)
     assert {one.policy.model for one in found.policies} == {"1", "2", None}
     assert str(found)
+
+
+def test_a_reader_gives_labels_in_place_of_probabilities(breast_cancer_cases):
+    true, models = breast_cancer_cases
+    metric, (name, proba) = breast_metric(3.6, 0.3), next(iter(models.items()))
+    said = np.array(metric.classes)[np.asarray(proba).argmax(axis=1)]
+    found = judge(metric, true, {name: proba, "reader": pd.Series(said, dtype="category")}, draws=200)
+    as_probabilities = judge(
+        metric, true, {name: proba, "reader": np.eye(2)[np.asarray(proba).argmax(axis=1)]}, draws=200
+    )
+    assert str(found) == str(as_probabilities)
+    costs = [found.named(f"{one}, as it decides now").cost_per_population for one in (name, "reader")]
+    assert costs[0] == costs[1]
+    assert "reader, with these costs" not in [one.name for one in found.policies]
+    for wrong, words in ((["ill", *said[1:]], "row 0: ill is not one of the classes"), (said[1:], "569 cases were")):
+        with pytest.raises(InputError, match=words):
+            judge(metric, true, {"reader": wrong})
