@@ -71,10 +71,12 @@ class FirstRows:
     def readers(self, columns: ColumnMap) -> tuple[ColumnMap, ...]:
         """Return a map for each further column of labels, which may be those of human readers.
 
-        What only repeats the most probable class is none.
+        One label besides those of the classes may stand for no answer. What only repeats the most probable class is
+        none.
         """
-        classes, used = set(columns.classes), columns.names
-        names = (name for name, values in self.values.items() if name not in used and set(values) <= classes)
+        used, others = columns.names, {name: {*values} - {*columns.classes} for name, values in self.values.items()}
+        few = (name for name, own in others.items() if len(own) <= min(1, len(self.values[name]) - 2))
+        names = (name for name in few if name not in used)
         told = self._most_probable(columns)
         return tuple(
             ColumnMap(columns.truth, columns.classes, (name,), "labels")

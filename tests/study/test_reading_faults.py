@@ -209,7 +209,9 @@ def test_signs_that_steer_a_terminal_are_not_repeated(tmp_path):
 def test_a_reader_who_is_unsure_is_told_of_with_a_way_out(tmp_path, order):
     path = tmp_path / "p.csv"
     path.write_text("y_true,model,reader\nill,ill,ill\nwell,well,unsure\nwell,ill,well\n")
-    maps = [column_map(read_first_rows(path), truth="y_true", predicted=name) for name in order]
+    looked_at = read_first_rows(path)
+    maps = [column_map(looked_at, truth="y_true", predicted=name) for name in order]
+    assert [one.columns for one in looked_at.readers(maps[order.index("model")])] == [("reader",)]
     found = "Row 2: the predicted label “unsure”" if order[0] == "model" else "No case has the true class “unsure”"
     with pytest.raises(Problem, match=f"{found}.* where it stands for no answer, write the class") as caught:
         create_study(tmp_path / "s", [path, path], columns=maps)
