@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from math import floor, log10
 from pathlib import Path
 from typing import NamedTuple
@@ -33,11 +32,11 @@ _UNSAVED = "What you changed here is not saved. “Save and go on” keeps it."
 
 
 class _ShareBox(DecimalBox):
-    """A share in percent, with as many decimals as a rare class needs, or one that leaves hardly any others."""
+    """A share in percent, kept as exactly as it was stated, and shown with as many decimals as a rare class needs."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.setDecimals(6)
+        self.setDecimals(9)
         self.setRange(_LEAST, 100 - _LEAST)
         self.setStepType(QDoubleSpinBox.StepType.AdaptiveDecimalStepType)
         self.setSuffix(" %")
@@ -60,7 +59,6 @@ class PopulationSection(Arranged, StudySection):
             self._group.addButton(choice.radio)
         self._shares, self._across = Block(), 4  # shares beside each other
         self.boxes: list[_ShareBox] = []
-        self._percents: list[float] = []  # of the boxes, before they are rounded to what is shown
         self._sum = Label(role=theme.Role.NOTE, ink=theme.INK2)
         fill(
             self.column,
@@ -76,7 +74,7 @@ class PopulationSection(Arranged, StudySection):
 
     @property
     def complete(self) -> bool:
-        return self.data.radio.isChecked() or abs(sum(self._percents) - 100) <= _TOLERANCE
+        return self.data.radio.isChecked() or abs(sum(box.value() for box in self.boxes) - 100) <= _TOLERANCE
 
     def show_study(self, study: Study) -> None:
         stated = study.stated_prevalence
@@ -85,7 +83,7 @@ class PopulationSection(Arranged, StudySection):
 
     def show_nouns(self, study: Study) -> None:
         """Show other nouns; the shares stay as they were typed, even if they do not sum to 100 % yet."""
-        self._show(study, self._percents, by_hand=self.stated.radio.isChecked())
+        self._show(study, [box.value() for box in self.boxes], by_hand=self.stated.radio.isChecked())
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         self._across = 2 if breakpoint_.large else 4
@@ -110,24 +108,20 @@ class PopulationSection(Arranged, StudySection):
         self._update_texts()
 
     def _lay_shares(self, names: Sequence[str], percents: Sequence[float]) -> None:
-        self.boxes, self._percents = [], [*percents]
+        self.boxes = []
         grid = in_grid(on=self._shares.renew(), margins=(theme.L, 0, 0, 0))
         for at, (name, percent) in enumerate(zip(names, percents, strict=True)):
             box = _ShareBox()
             box.setValue(percent)
-            box.valueChanged.connect(partial(self._change_share, at))
+            box.valueChanged.connect(self._changed)
             grid.addLayout(named(box, name), at // self._across, at % self._across)
             self.boxes.append(box)
-
-    def _change_share(self, at: int, percent: float) -> None:
-        self._percents[at] = percent
-        self._changed()
 
     def _changed(self) -> None:
         stated = None
         if self.stated.radio.isChecked() and self.complete:
-            total = sum(self._percents)
-            stated = tuple(percent / total for percent in self._percents)
+            total = sum(box.value() for box in self.boxes)
+            stated = tuple(box.value() / total for box in self.boxes)
         self._study = replace(self._study, population=int(self.population.currentData()), stated_prevalence=stated)
         self._update_texts()
         self.edited.emit(self._study)
@@ -137,7 +131,7 @@ class PopulationSection(Arranged, StudySection):
         by_hand = self.stated.radio.isChecked()
         self._shares.setVisible(by_hand)
         self._sum.setVisible(by_hand)
-        total = sum(self._percents)
+        total = sum(box.value() for box in self.boxes)
         self._sum.setText(f"Together {total:.4g} %." if self.complete else f"Together {total:.4g} %; it must be 100 %.")
         shares = study.prevalence
         shown = shown_cases(study)
