@@ -66,14 +66,14 @@ def _order_of(names: Sequence[object], classes: ClassIndex) -> NDArray[np.intp] 
     order = classes.order_of(names)
     if order is not None or len(names) != len(classes):
         return order
-    meant = [_class_in(name, classes) for name in names]
+    words = [*map(_words, classes.names)]
+    meant = [_class_in(_words(name), words) for name in names]
     return np.argsort(meant) if sorted(meant) == [*range(len(classes))] else None
 
 
-def _class_in(name: object, classes: ClassIndex) -> int:
-    """Return the class whose words a name has in it, as "P(ill)" has; of several the longest; -1 without one."""
-    words = _words(name)
-    found = [(len(own), at) for at, one in enumerate(classes.names) if (own := _words(one)) in words and own.strip()]
+def _class_in(name: str, classes: Sequence[str]) -> int:
+    """Return the class whose `_words` are among those of a name; of several the longest, and -1 without one."""
+    found = [(len(own), at) for at, own in enumerate(classes) if own in name and own.strip()]
     return max(found, default=(0, -1))[1]
 
 
