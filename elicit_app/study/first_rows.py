@@ -74,9 +74,9 @@ class FirstRows:
         One label besides those of the classes may stand for no answer. What only repeats the most probable class is
         none.
         """
-        used, others = columns.names, {name: {*values} - {*columns.classes} for name, values in self.values.items()}
-        few = (name for name, own in others.items() if len(own) <= min(1, len(self.values[name]) - 2))
-        names = (name for name in few if name not in used)
+        classes, used = set(columns.classes), columns.names
+        others = {name: len({*values} - classes) for name, values in self.values.items() if name not in used}
+        names = (name for name, more in others.items() if more <= min(1, len(self.values[name]) - 2))
         told = self._most_probable(columns)
         return tuple(
             ColumnMap(columns.truth, columns.classes, (name,), "labels")
