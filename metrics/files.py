@@ -87,18 +87,18 @@ def canonical_text(value: Any) -> str:
     >>> canonical_text({"b": [1.0, 0.5], "a": "x"})
     '{"a":"x","b":[1,0.5]}'
     """
-    return json.dumps(_plain_numbers(value), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return json.dumps(plain_numbers(value), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
-def _plain_numbers(value: Any) -> Any:
+def plain_numbers(value: Any) -> Any:
     """Return a JSON value with 1.0 as 1, because not every program distinguishes them."""
     if isinstance(value, dict):
-        return {key: _plain_numbers(item) for key, item in value.items()}
+        return {key: plain_numbers(item) for key, item in value.items()}
     if isinstance(value, list):
-        # Draws of fifty classes are millions of numbers, all of them fractional.
-        if set(map(type, value)) == {float} and not any(map(float.is_integer, value)):
-            return value
-        return [_plain_numbers(item) for item in value]
+        # Draws of fifty classes are millions of numbers.
+        if set(map(type, value)) == {float}:
+            return [int(number) if number.is_integer() else number for number in value]
+        return [plain_numbers(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

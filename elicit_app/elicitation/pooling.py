@@ -175,10 +175,13 @@ def _one_by_one(experts: Sequence[Expert], rng: np.random.Generator, n: int) -> 
     share = _shares(evidence)
     chosen = _chosen(share, rng, n)
     around = np.concatenate([_centred(expert) - mean for expert, mean in zip(experts, means, strict=True)])
-    around = around[rng.integers(len(around), size=n)] / np.maximum(around.std(axis=0), _LEAST)
-    found = centre[chosen] + np.sqrt(spread[chosen]) * around
+    found = around[rng.integers(len(around), size=n)]  # of many weights: every further copy takes its time
+    found /= np.maximum(around.std(axis=0), _LEAST)
+    found *= np.sqrt(spread)[chosen]
+    found += centre[chosen]
+    found -= found.mean(axis=1, keepdims=True)
     influence = share @ np.array(counted)
-    return Group(found - found.mean(axis=1, keepdims=True), *_tau_of(share), influence / influence.sum())
+    return Group(found, *_tau_of(share), influence / influence.sum())
 
 
 def log_odds_of_opposition(one: Expert, other: Expert) -> float:

@@ -48,7 +48,9 @@ def normal_scores(t: Matrix) -> Matrix:
 
 def relative_weights(log_weights: Matrix) -> Matrix:
     """Return weights, shape (..., m), scaled so that the largest of every draw is 1."""
-    return np.asarray(np.exp(log_weights - log_weights.max(axis=-1, keepdims=True)))
+    below: Matrix = np.asarray(log_weights - log_weights.max(axis=-1, keepdims=True))
+    np.exp(below, out=below)
+    return below
 
 
 class NeverWorse(NamedTuple):

@@ -143,8 +143,11 @@ class Family(ABC):
         [0.25, 0.75]
         """
         checked = self.signed(weights)
-        scaled = checked / np.abs(checked).max(axis=-1, keepdims=True)  # prevents squares from over- or underflowing
-        return np.asarray(scaled / self._size(scaled) + 0.0)  # + 0.0 turns -0.0 into 0.0
+        largest = checked.max(axis=-1, keepdims=True) if self.sign > 0 else -checked.min(axis=-1, keepdims=True)
+        scaled = np.asarray(checked / largest)  # prevents squares from over- or underflowing
+        scaled /= self._size(scaled)
+        scaled += 0.0  # turns -0.0 into 0.0
+        return scaled
 
     def costs(self, weights: ArrayLike) -> Floats:
         """Return the cost matrix, (..., k, k), that ranks confusion matrices of equal prevalence as the weights do.
@@ -308,7 +311,7 @@ class _Errors(Family):
         return self.coordinates(matrix)
 
     def _size(self, scaled: Floats) -> Floats:
-        return np.asarray(np.linalg.norm(scaled, axis=-1, keepdims=True))
+        return np.asarray(np.sqrt((scaled * scaled).sum(axis=-1, keepdims=True)))
 
 
 DLPM: Family = _Hits("dlpm", 1, "all wrong answers for the same truth are equally bad", False, "sum to 1")

@@ -20,10 +20,10 @@ from metrics.elicited.scoring import CostsOfCases
 from metrics.errors import InputError, as_in_file, finding_words
 from metrics.files import (
     canonical_pieces,
-    canonical_text,
     document_digest,
     is_session,
     json_text,
+    plain_numbers,
     read_regular_file,
     strict_json,
     version_of,
@@ -196,10 +196,9 @@ def _canonical_draws(samples: NDArray[np.float64]) -> Iterator[str]:
     """Yield the canonical text of the draws in pieces; each draw is one piece."""
     for place, draw in enumerate(samples):
         yield "," if place else "["
-        text = json.dumps(draw.tolist())
-        whole = (draw == np.trunc(draw)).any()
-        piece = _Draw(canonical_text(draw.tolist()) if whole else text.replace(", ", ","))
-        piece.written = text
+        written = json.dumps(plain_numbers(draw.tolist()))
+        piece = _Draw(written.replace(", ", ","))
+        piece.written = written
         yield piece
     yield "]"
 

@@ -141,7 +141,7 @@ def test_no_draw_is_rounded_to_nothing(draws):
     ("old", "new", "words"),
     [
         ("-0.5,", "-0.25,", "digest: does not fit"),
-        ("-0.5,", "-0.5", "is not JSON .*line 26, column 17"),
+        ("-0.5,", "-0.5", "is not JSON .*line 26, column 15"),
         ("-0.5,", "NaN,", r"samples\[0\]\[1\] must be a finite number"),
         ("-0.5,", '"-0.5",', r"samples\[0\]\[1\] must be a number"),
         ("-0.5,", "[-0.5],", r"samples\[0\]\[1\] must be a number"),
@@ -417,6 +417,10 @@ def test_the_digest_does_not_depend_on_layout_order_or_how_numbers_are_written(t
         document["cost_matrix"] = [[int(x) if x in (0, 1) else x for x in row] for row in document["cost_matrix"]]
 
     same(ElicitedMetric.load(changed(tmp_path, rewritten)), full_metric())
+    drawn = full_metric(samples=np.tile([-1.0, -0.5, -1, -1, -1, 0.0], (2, 1)))
+    older = drawn.to_json().replace("[-1, -0.5", "[-1.0, -0.5").replace("-1, 0]", "-1.0, 0.0]")
+    assert older != drawn.to_json()
+    same(ElicitedMetric.from_json(older), drawn)
 
 
 def test_what_speaks_about_the_answers_comes_back(tmp_path):
