@@ -63,6 +63,10 @@ if TYPE_CHECKING:
     from elicit_app.registry import Setting
     from metrics import ElicitedMetric
 
+_NONE_OF_THEM = "“{}” is not one of them."
+_MOST_GUESSES = 3  # the window asks for more
+_MOST_WEIGHTS = 90  # all of ten classes
+
 
 @dataclass(frozen=True)
 class AskOptions:
@@ -230,7 +234,7 @@ def _path(options: AskOptions, study: Study, console: Console) -> Path:
         kept = kept if last.answers else f"no answers yet, begun on {day(when)}, {when:%H:%M}"
         if not sys.stdin.isatty():
             output.line(console, f"There is an unfinished session ({kept}); go on with --session {last.path}")
-        elif prompt(console, f"Go on with the session you began ({kept})? [Y/n] ").strip().lower() not in ("n", "no"):
+        elif _agreed(console, f"Go on with the session you began ({kept})? [Y/n] ", usual=True):
             return last.path
     return new_session_path(study, datetime.now(UTC), expert=options.expert)
 
@@ -385,8 +389,8 @@ def ask_family(study: Study, console: Console) -> Literal["dlpm", "lpm"]:
         return "lpm"
     truth = study.wording.class_one[study.yardstick[0]]
     console.print(f"Think of one {study.wording.case} that is {truth}. Are all wrong answers for it equally bad?")
-    answer = prompt(console, "y: yes, wrong is wrong. Enter: no, some wrong answers hurt more than others. ")
-    return "dlpm" if answer.strip().lower() in ("y", "yes") else "lpm"
+    alike = "y: yes, wrong is wrong. Enter: no, some wrong answers hurt more than others. "
+    return "dlpm" if _agreed(console, alike, usual=False) else "lpm"
 
 
 def ask_purpose(study: Study, questions: int | None, console: Console) -> AnswersFor:
@@ -401,11 +405,7 @@ def ask_purpose(study: Study, questions: int | None, console: Console) -> Answer
         typed = prompt(console, f"1, 2 or 3 (Enter: {usual}) ").strip() or str(usual)
         if typed in ("1", "2", "3"):
             return purposes[int(typed) - 1].purpose
-        console.print(f"“{typed}” is not one of them.")
-
-
-_MOST_GUESSES = 3  # the window asks for more
-_MOST_WEIGHTS = 90  # all of ten classes
+        console.print(_NONE_OF_THEM.format(typed))
 
 
 def ask_guesses(study: Study, family: Family, console: Console) -> tuple[Guess, ...]:
@@ -425,6 +425,17 @@ def ask_guesses(study: Study, family: Family, console: Console) -> tuple[Guess, 
                 guesses.append(Guess(true=true, predicted=predicted, ratio=ratio))
             break
     return tuple(guesses)
+
+
+def _agreed(console: Console, question: str, *, usual: bool) -> bool:
+    """Ask until yes or no is typed; Enter stands for `usual`."""
+    while True:
+        typed = prompt(console, question).strip()
+        if not typed:
+            return usual
+        if typed.lower() in ("y", "yes", "n", "no"):
+            return typed.lower() in ("y", "yes")
+        console.print(_NONE_OF_THEM.format(typed))
 
 
 def prompt(console: Console, text: str) -> str:

@@ -46,6 +46,16 @@ def test_the_terminal_takes_a_number_and_asks_again_for_anything_else(monkeypatc
     assert "To write down what mistakes cost (usually up to 22 questions)" in console.file.getvalue()
 
 
+@pytest.mark.parametrize(
+    ("typed", "family"), [([""], "lpm"), (["No"], "lpm"), (["y"], "dlpm"), (["1", "j", "YES"], "dlpm")]
+)
+def test_the_terminal_takes_yes_or_no_for_alike_mistakes_and_asks_again_for_anything_else(monkeypatch, typed, family):
+    lines = iter(typed)
+    monkeypatch.setattr(asking, "prompt", lambda console, text: next(lines))
+    assert asking.ask_family(open_study("wine"), Console(file=io.StringIO())) == family
+    assert next(lines, None) is None
+
+
 def test_a_choice_that_is_settled_by_the_eighth_answer_ends_the_sitting(tmp_path, answer_by_costs):
     """What can be chosen was the models before the eighth answer, and policies from then on: both were mixed."""
     setting = setting_of("bayes", family="lpm", seed=3, purpose="choose", stop=True, checks=True, answers="choice")
