@@ -438,6 +438,8 @@ class PracticePage(PairPage):
         self.feedback.show()
         self.set_page_title(feedback.headline)
         self.place()
+        if self.answers_scroll:
+            self.area.ensureWidgetVisible(self.feedback)
         (self.feedback.next if feedback.right else self.feedback.again).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _undo(self) -> None:

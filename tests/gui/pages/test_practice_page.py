@@ -98,7 +98,7 @@ def test_the_legend_stands_where_the_questions_have_their_folded_line(practice) 
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
-@pytest.mark.parametrize("size", [(1280, 800), (800, 600)])
+@pytest.mark.parametrize("size", [(1280, 800), (800, 600), (680, 370)])
 def test_feedback_takes_the_place_of_the_answers(qtbot, qapp, long_words, size, scale) -> None:
     theme.apply(qapp, scale=scale, family="DejaVu Sans")
     page = PracticePage()
@@ -112,6 +112,8 @@ def test_feedback_takes_the_place_of_the_answers(qtbot, qapp, long_words, size, 
         page.answers.given.emit(AnswerChoice("right" if key == Qt.Key.Key_Right else "left"))
         after = page.feedback.mapTo(page, QPoint(0, page.feedback.height())).y()
         assert page.answers_scroll or abs(after - before) <= 2
+        seen = page.feedback.visibleRegion().boundingRect().height()
+        assert seen == page.feedback.height() or seen >= 0.8 * page.area.height(), "nobody need look for it"
         assert page.feedback.width() == theme.content_width(size[0])
         for label in (page.feedback.headline, page.feedback.sentence):
             assert label.heightForWidth(label.width()) <= label.height() + 1
