@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Literal, TypeVar
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QLayout,
     QProgressBar,
     QPushButton,
+    QScrollArea,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -283,6 +284,16 @@ class Notice(Card):
         self.button.setText(button)
         self.button.setVisible(bool(button))
         self.setVisible(bool(sentence))
+        if sentence:
+            QTimer.singleShot(0, self, self._come_into_view)  # when it has its place
+
+    def _come_into_view(self) -> None:
+        """Scroll to the band, because with a large font it scrolls with the page."""
+        around = self.parentWidget()
+        while around is not None and not isinstance(around, QScrollArea):
+            around = around.parentWidget()
+        if around is not None and self.isVisible():
+            around.ensureWidgetVisible(self, 0, theme.S)
 
     def _press(self) -> None:
         if self._then is not None:

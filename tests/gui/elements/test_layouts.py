@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QLabel, QWidget
 
 from elicit_app.gui import theme
+from elicit_app.gui.elements.page import HeadedPage
 from elicit_app.gui.elements.surfaces import arrange_parts, column_widths, fill, in_column, in_row
 from elicit_app.gui.pages.review import ReviewPage
 
@@ -57,3 +58,25 @@ def test_a_long_line_under_a_headline_is_shown_whole(qtbot):
         qtbot.wait(50)
         line = page.header.line
         assert line.height() >= line.heightForWidth(line.width())
+
+
+def test_what_is_reported_comes_into_view_where_the_head_of_a_page_scrolls(qtbot, qapp):
+    theme.apply(qapp, scale=2.0, family="DejaVu Sans")
+    page = HeadedPage()
+    qtbot.addWidget(page)
+    tall = QWidget()
+    tall.setFixedHeight(2_000)
+    page.body.addWidget(tall)
+    page.resize(800, 600)
+    with qtbot.waitExposed(page):
+        page.show()
+    bar = page.area.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 0)
+    for sentence in ("The file could not be written.", "Saved."):
+        bar.setValue(bar.maximum())
+        page.notice.say(sentence)
+        qtbot.waitUntil(lambda: page.notice.visibleRegion().boundingRect() == page.notice.rect())
+    bar.setValue(bar.maximum())
+    page.notice.say("")
+    qtbot.wait(20)
+    assert bar.value() == bar.maximum()
