@@ -119,7 +119,7 @@ class RatioPlot(LogPlot):
         top = float(em(_HEAD))
         for row, height in zip(self._rows, heights, strict=True):
             self._paint_words(painter, colours, columns, row, QRectF(0, top, self.width(), height))
-            for mark in row.ratio.marks(None if row.ratio.is_yardstick else row.guess):
+            for mark in row.ratio.marks(row.guess):
                 self._paint_mark(painter, columns, mark, top + height / 2)
             top += height
         self._paint_legend(painter, bottom + em(25))

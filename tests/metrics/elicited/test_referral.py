@@ -58,6 +58,7 @@ def test_columns_are_named_as_in_decide():
         ({"a": 0.1, "b": 0.2}, "refer", "cost: no cost for the class 'c'"),
         ({"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.4}, "refer", "cost, row 3: d is not one of the classes"),
         (float("nan"), "refer", "cost"),
+        (0.1, "a", "label: 'a' is a class"),
         (0.1, "b", "label: 'b' is a class"),
         (0.1, None, "label: None is missing"),
     ],
