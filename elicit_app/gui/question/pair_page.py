@@ -198,11 +198,13 @@ class PairPage(Page):
         self._set_mode(moving=True)
         self._since_moving.start()
         self._unlock.start()
-        self._set_moving(MoveState(proposal, proposal.start, self._others(pair, proposal)))
+        moving = MoveState(proposal, proposal.start, self._others(pair, proposal))
+        self._set_moving(moving)
         self._update_title()
         self._speak()
         self.card.field.begin()
         if self.room.large:
+            self.area.ensureWidgetVisible(self.card.rows[self.card.moving_row(moving)], 0, 0)
             self.area.ensureWidgetVisible(self.card.field, 0, em(60))
 
     def record_counts(self, view: PairComparison, pair: Pair, proposal: Proposal | None) -> None:

@@ -136,13 +136,16 @@ class CountBar(Painted, Sized, QLabel):
         common, bar = min(row.left, row.right), None
         if self._scale is not None:
             bar = Bar(row.count(self.side), common, self._scale, start, squares.top(), outwards)
-        return BarPlace(
-            number=QPointF(edge - back[0], number_y),
-            rate=QPointF(edge - back[1], rate_y),
-            squares=squares,
-            bar=bar,
-            label=self._label(row, sizes, squares, bar),
-        )
+        at, label = QPointF(edge - back[0], number_y), self._label(row, sizes, squares, bar)
+        high, wide = digits.capHeight() + theme.XS, digits.horizontalAdvance(number)
+        taken = QRectF(at.x(), number_y - high, wide, high)
+        if self.moving is not None:
+            taken = self.field(sizes, squares, number_y)
+        if label.right() > taken.left() and label.left() < taken.right():  # no room beside the number
+            label.moveBottom(min(label.bottom(), taken.top()))
+        if label.top() < 0:
+            label = QRectF()  # the strip says it too
+        return BarPlace(number=at, rate=QPointF(edge - back[1], rate_y), squares=squares, bar=bar, label=label)
 
     def _squares(self, sizes: Sizes, outwards: int, edge: float) -> QRectF:
         """Return the room for the squares, centred together with "12 more" above and the slider below."""

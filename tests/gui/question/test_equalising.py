@@ -287,7 +287,12 @@ def test_field_slider_and_answers_are_whole(shown, qapp, ask, pairs, size, scale
     page.begin_move()
     field = page.card.field
     assert field.fontMetrics().horizontalAdvance("330") <= field.width()
+    for widget in (page.card.rows[1].name, field):
+        assert widget.visibleRegion().boundingRect() == widget.rect(), "it is seen what is moved"
     bar = page.card.rows[1].bars[1]
+    label = bar.place().label
+    assert not label.intersects(bar.move_places().field)
+    assert not label.isEmpty() or scale == 2.0
     for widget in (field, page.card.slider):
         inside = widget.geometry().translated(-bar.mapTo(page.card, QPoint(0, 0)))
         assert bar.rect().adjusted(-4, -4, 4, 4).contains(inside)

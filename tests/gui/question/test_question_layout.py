@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtWidgets import QLabel, QWidget
 
@@ -204,6 +204,10 @@ def test_painted_bars_are_never_cut(qtbot, qapp, ask, pairs, kind, size, scale) 
             assert inside.top() - 1 <= part.top()
             assert part.bottom() <= inside.bottom() + 1
         assert place.rate.y() <= inside.bottom()
+        digits = QFontMetricsF(theme.font(page.plan().sizes.number, compact=page.plan().sizes.compact))
+        count = QRectF(place.number.x(), place.number.y() - digits.capHeight(), digits.horizontalAdvance("0"), 1)
+        assert not place.label.intersects(count)
+        assert not (place.bar.surplus and place.label.isEmpty()) or (scale == 2.0 and size != (1280, 800))
         scales.add(place.bar.scale)
     assert len(scales) == 1, "a length means the same number in every row"
 
