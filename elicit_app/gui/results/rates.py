@@ -307,11 +307,12 @@ class SentenceCard(Arranged, Card):
         in_row(GuessSign(), (self._guess, 1), on=self._first_guess, spacing=10)
         below = in_row(self._range, (self._first_guess, 1), spacing=theme.L, stacks="large")
         in_column(self._sentence, below, on=self, margins=(24, 20, 24, 20), spacing=10)
+        self._headline: Headline | None = None
+        self._large = False
 
     def show_headline(self, headline: Headline, guess: float | None) -> None:
-        plain, stressed = headline.start, headline.number
-        # Keep number and noun on one line; the sentence breaks before them.
-        self._sentence.say(f"{plain} ", stressed.replace(" ", NO_BREAK) if len(stressed) < _SHORT else stressed, ".")
+        self._headline = headline
+        self._say_sentence()
         lead, stressed = headline.below
         self._range.setVisible(bool(lead))
         self._range.say(lead, stressed, "." if stressed else "")
@@ -321,6 +322,15 @@ class SentenceCard(Arranged, Card):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         self._range.setWordWrap(breakpoint_.large)
+        self._large = breakpoint_.large
+        self._say_sentence()
+
+    def _say_sentence(self) -> None:
+        if self._headline is not None:
+            number = self._headline.number
+            if len(number) < _SHORT and not self._large:  # then it breaks before number and noun
+                number = number.replace(" ", NO_BREAK)
+            self._sentence.say(f"{self._headline.start} ", number, ".")
 
 
 def _never_asked(view: ResultView, study: Study) -> set[MistakeKey]:

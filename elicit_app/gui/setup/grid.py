@@ -304,7 +304,12 @@ class GridView(QTableView):
         rows = min(self.grid.rowCount(), self._rows)
         self.setFixedHeight(theme.em(ROW) * (max(rows, 1) + 1) + 2)
         shown = [at for at in range(len(self.grid.columns)) if not self.isColumnHidden(at)]
-        for at, width in column_widths(self.viewport().width(), {at: self._share_and_need(at) for at in shown}).items():
+        needs = {at: self._share_and_need(at) for at in shown}
+        # Half a number would be another one.
+        numbers = {at: need for at, (_, need) in needs.items() if self.grid.columns[at].align == RIGHT}
+        words = {at: needs[at] for at in shown if at not in numbers}
+        widths = column_widths(self.viewport().width() - sum(numbers.values()), words)
+        for at, width in (widths | numbers).items():
             self.setColumnWidth(at, width)
 
     def _share_and_need(self, column: int) -> tuple[int, int]:

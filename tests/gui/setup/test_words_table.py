@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from elicit_app.gui import theme
 from elicit_app.gui.setup.grid import block_of
 from elicit_app.gui.setup.study_page import StudyPage
 from elicit_app.gui.setup.words import following
@@ -264,6 +265,18 @@ def test_the_preview_reads_the_row_under_the_cursor(page, table):
     paste(table, "Fraud\tfraud\tfrauds\tSomebody pays too much.")
     assert page.preview._name.text() == "Fraud"
     assert page.preview._change.accessibleName() == "“… 12 fewer frauds than A”"
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_numbers_are_shown_whole_in_the_smallest_window(qtbot, qapp, page, scale):
+    theme.apply(qapp, scale=scale, family="DejaVu Sans")
+    page.resize(800, 600)
+    classes = page.nouns.table
+    cases = classes.grid.columns[4]
+    numbers = [cases.head, *classes.grid.texts_in(4)]
+    widest = max(map(classes.fontMetrics().horizontalAdvance, numbers))
+    qtbot.waitUntil(lambda: classes.columnWidth(4) > widest)
+    assert sum(map(classes.columnWidth, range(5))) == classes.viewport().width()
 
 
 def test_twenty_classes_have_a_field_to_search_in(shown, many_classes, tmp_path):
