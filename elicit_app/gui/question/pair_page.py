@@ -31,6 +31,7 @@ from metrics.elicited.family import linear_family
 MOVE_LOCK_MS, SPEAK_MS = 350, 500
 """Time for which "Equally bad now" is initially disabled, and delay before a moved number is spoken."""
 
+_HIGHEST = 900  # height of the page at the base font; in a higher window it stays together
 _ANSWERS_AT_MOST = 0.4  # largest share of the height for fixed answers; if they need more, they scroll with the rest
 _AROUND_AT_LEAST = 2  # least free pixels above and below the comparison
 
@@ -358,10 +359,17 @@ class PairPage(Page):
         self.answers.arrange(plan_)
         self.move_answers.arrange(plan_)
         top = self._place_top(plan_, side)
-        bottom = self._place_bottom(plan_, side)
-        self.area.setGeometry(0, top, self.width(), max(0, bottom - top))
-        self._place_body(plan_, side, bottom - top)
+        for spare in (self._spare, 0):  # a comparison that would scroll takes all of the height
+            bottom = self._place_bottom(plan_, side, self.height() - spare)
+            self.area.setGeometry(0, top + spare, self.width(), max(0, bottom - top - spare))
+            if not self._place_body(plan_, side, bottom - top - spare):
+                break
         self.update()
+
+    @property
+    def _spare(self) -> int:
+        """Return the height left empty above and below in a high window, where the page would fall apart."""
+        return 0 if self.room.large else max(0, self.height() - em(_HIGHEST)) // 2
 
     def _place_top(self, plan_: Plan, side: int) -> int:
         """Place the top bar and the band under it; return the top of the body."""
@@ -374,9 +382,9 @@ class PairPage(Page):
             top += theme.S + tall
         return top
 
-    def _place_bottom(self, plan_: Plan, side: int) -> int:
-        """Place the strip and the answers above the lower edge, unless they scroll; return the bottom of the body."""
-        high, end = self.bottom_height(plan_.width), self.height()
+    def _place_bottom(self, plan_: Plan, side: int, end: int) -> int:
+        """Place the strip and the answers above `end`, unless they scroll; return the bottom of the body."""
+        high = self.bottom_height(plan_.width)
         _put_on(self.bottom(), self.body if self.answers_scroll else self)
         _put_on(self.strip, self.body if plan_.room.large else self)
         if not self.answers_scroll:
@@ -402,7 +410,8 @@ class PairPage(Page):
         high = self.bottom_height(theme.content_width(self.width()))
         return self.room.large and high > _ANSWERS_AT_MOST * self.height()
 
-    def _place_body(self, plan_: Plan, side: int, view: int) -> None:
+    def _place_body(self, plan_: Plan, side: int, view: int) -> bool:
+        """Place headline and comparison; return whether they scroll, because they are higher than `view`."""
         y = self._place_sentences(plan_, side)
         below = self.bottom_height(plan_.width) + 2 * theme.S if self.answers_scroll else 0
         free = view - y - below
@@ -425,6 +434,7 @@ class PairPage(Page):
         self.card.place()
         if self.answers_scroll:
             self.bottom().setGeometry(side, y + above + high + theme.S, plan_.width, self.bottom_height(plan_.width))
+        return scrolls
 
     def _place_sentences(self, plan_: Plan, side: int) -> int:
         """Place the headline, the note and, with a large font, the strip; return the top of the comparison's part."""

@@ -157,6 +157,20 @@ def test_answers_too_high_for_the_window_scroll_with_the_rest(qtbot, qapp, ask, 
     assert page.answers.isVisible()
 
 
+def test_in_a_high_window_the_page_stays_together(qtbot, monkeypatch, ask, pairs) -> None:
+    study, left, right = pairs["ten"]
+    page = shown(qtbot, study, ask(left, right), (2560, 1440))
+    top, bottom = on_page(page, page.headline).top(), on_page(page, page.answers).bottom()
+    assert bottom - top < 900
+    assert abs((top - page.bar.geometry().bottom()) - (page.height() - bottom)) < 100, "in the middle of what is left"
+    page.resize(2560, 900)
+    assert page.answers.geometry().bottom() > 850, "no height is wasted in a lower window"
+    monkeypatch.setattr("elicit_app.gui.question.pair_page._HIGHEST", 500)
+    page.resize(2560, 1440)
+    assert page.answers.geometry().bottom() > 1390, "what would scroll otherwise takes all of the height"
+    assert not page.area.verticalScrollBar().isVisible()
+
+
 @pytest.mark.parametrize("family", ["lpm", "dlpm"])
 def test_the_page_fits_800_by_600_with_long_words(qtbot, long_words, ask, pairs, family) -> None:
     _, left, right = pairs["three"]
