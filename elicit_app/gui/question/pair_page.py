@@ -199,13 +199,16 @@ class PairPage(Page):
         self._set_mode(moving=True)
         self._since_moving.start()
         self._unlock.start()
-        moving = MoveState(proposal, proposal.start, self._others(pair, proposal))
-        self._set_moving(moving)
+        self._set_moving(MoveState(proposal, proposal.start, self._others(pair, proposal)))
         self._update_title()
         self._speak()
         self.card.field.begin()
-        if self.room.large:
-            self.area.ensureWidgetVisible(self.card.rows[self.card.moving_row(moving)], 0, 0)
+        self._show_moved_row()
+
+    def _show_moved_row(self) -> None:
+        """Scroll to the number that is moved, with its words if there is room."""
+        if self._moving is not None and self.room.large:
+            self.area.ensureWidgetVisible(self.card.rows[self.card.moving_row(self._moving)], 0, 0)
             self.area.ensureWidgetVisible(self.card.field, 0, em(60))
 
     def record_counts(self, view: PairComparison, pair: Pair, proposal: Proposal | None) -> None:
@@ -337,6 +340,7 @@ class PairPage(Page):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.place()
+        self._show_moved_row()
 
     def plan(self) -> Plan:
         """Return places and sizes for the current size of the page and number of rows."""

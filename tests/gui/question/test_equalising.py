@@ -287,8 +287,11 @@ def test_field_slider_and_answers_are_whole(shown, qapp, ask, pairs, size, scale
     page.begin_move()
     field = page.card.field
     assert field.fontMetrics().horizontalAdvance("330") <= field.width()
-    for widget in (page.card.rows[1].name, field):
-        assert widget.visibleRegion().boundingRect() == widget.rect(), "it is seen what is moved"
+    for height in (size[1], size[1] - 40):
+        page.resize(size[0], height)
+        for widget in (page.card.rows[1].name, field):
+            assert widget.visibleRegion().boundingRect() == widget.rect(), "it is seen what is moved"
+    page.resize(*size)
     bar = page.card.rows[1].bars[1]
     label = bar.place().label
     assert not label.intersects(bar.move_places().field)
