@@ -326,7 +326,8 @@ class GuessesSection(Arranged, Section):
         field.returnPressed.connect(self.begin_requested)
         if beside:
             least, most = theme.em(170), theme.em(260)
-            name.setMinimumWidth(max(least, min(most, name.fontMetrics().horizontalAdvance(name.text()))))
+            whole = name.fontMetrics().horizontalAdvance(name.text()) + 1  # rounded down
+            name.setMinimumWidth(max(least, min(most, whole)))
             name.setMaximumWidth(most)
             grid.addWidget(name, row, _NAME)
             grid.addWidget(follows, row, _FOLLOWS)

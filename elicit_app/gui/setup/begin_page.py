@@ -433,9 +433,9 @@ class BeginPage(HeadedPage):
         models = counted(len(study.model_names), "model")
         has_cases = study.n_cases and study.wording.priced is None
         rows = f"{study.n_cases:,} {study.wording.cases}, " if has_cases else ""
-        time = f"About {minutes_for(study.n_classes, questions)} minutes; e" if questions else "E"
+        time = f"About {minutes_for(study.n_classes, questions)} minutes; w" if questions else "W"
         where = "" if study.answered_elsewhere else ", on this computer only"
-        self.header.say(study.title, f"{rows}{models}. {time}very answer, and what you type, is kept at once{where}.")
+        self.header.say(study.title, f"{rows}{models}. {time}hat you answer or type is kept at once{where}.")
         self.briefing.show_study(study, self._folder, piles=SessionRequest(study, setting, "", ()).offers_piles)
 
     def _setting(self) -> Setting:
