@@ -31,6 +31,7 @@ from metrics.elicited.family import linear_family
 MOVE_LOCK_MS, SPEAK_MS = 350, 500
 """Time for which "Equally bad now" is initially disabled, and delay before a moved number is spoken."""
 
+_LOWEST_WIDE = 660  # height at the base font
 _HIGHEST = 900  # height of the page at the base font; in a higher window it stays together
 _ANSWERS_AT_MOST = 0.4  # largest share of the height for fixed answers; if they need more, they scroll with the rest
 _AROUND_AT_LEAST = 2  # least free pixels above and below the comparison
@@ -106,7 +107,9 @@ class PairPage(Page):
 
     @property
     def room(self) -> Breakpoint:
-        return theme.breakpoint_for(self.size())
+        """Return the breakpoint of the page; a window too low for the wide page has the distances of a narrow one."""
+        room = theme.breakpoint_for(self.size())
+        return room._replace(compact=room.compact or self.height() < em(_LOWEST_WIDE))
 
     def take_words(self, study: Study) -> None:
         """Take the words of a study; the longest one decides the width of the middle column."""

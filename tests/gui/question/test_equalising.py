@@ -303,6 +303,19 @@ def test_field_slider_and_answers_are_whole(shown, qapp, ask, pairs, size, scale
     assert least.width() <= 1280 if scale == 2.0 else least.width() <= 800
 
 
+@pytest.mark.parametrize(("size", "scale"), [((1093, 545), 1.0), ((1280, 640), 1.0), ((1366, 690), 1.25)])
+def test_a_low_screen_shows_all_of_a_question(shown, qapp, ask, pairs, size, scale) -> None:
+    theme.apply(qapp, scale=scale, family="DejaVu Sans")
+    page = shown(*size)
+    _, left, right = pairs["three"]
+    page.show_question(ask(left, right, proposal=RIGHT))
+    for begin in (lambda: None, page.begin_move):
+        begin()
+        assert page.body.height() <= page.area.viewport().height()
+    bar = page.card.rows[1].bars[1]
+    assert bar.frame.contains(bar.move_places().field)
+
+
 def test_a_reason_goes_with_the_answer(qtbot, page, ask, pairs) -> None:
     given = answers(page)
     qtbot.keyClick(page, K.Key_R)
