@@ -31,7 +31,7 @@ from metrics.elicited.family import linear_family
 MOVE_LOCK_MS, SPEAK_MS = 350, 500
 """Time for which "Equally bad now" is initially disabled, and delay before a moved number is spoken."""
 
-_LOWEST_WIDE = 660  # height at the base font
+_LOWEST_WIDE = 700  # height at the base font
 _HIGHEST = 900  # height of the page at the base font; in a higher window it stays together
 _ANSWERS_AT_MOST = 0.4  # largest share of the height for fixed answers; if they need more, they scroll with the rest
 _AROUND_AT_LEAST = 2  # least free pixels above and below the comparison
