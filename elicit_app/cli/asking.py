@@ -431,10 +431,8 @@ def _agreed(console: Console, question: str, *, usual: bool) -> bool:
     """Ask until yes or no is typed; Enter stands for `usual`."""
     while True:
         typed = prompt(console, question).strip()
-        if not typed:
-            return usual
-        if typed.lower() in ("y", "yes", "n", "no"):
-            return typed.lower() in ("y", "yes")
+        if typed.lower() in ("y", "yes", "n", "no", ""):
+            return typed.lower().startswith("y") if typed else usual
         console.print(_NONE_OF_THEM.format(typed))
 
 

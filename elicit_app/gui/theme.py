@@ -154,6 +154,9 @@ def _face(role: Role, compact: bool, weight: int | None) -> QFont:
     return result
 
 
+COMPACT_BELOW = 1000  # width of a page, in pixels at the base font
+
+
 class Breakpoint(NamedTuple):
     """The room of a page, measured in ems, so that a larger font counts as a smaller window.
 
@@ -176,7 +179,7 @@ WIDE = Breakpoint(False, False, False)
 def breakpoint_for(size: QSize) -> Breakpoint:
     """Return the breakpoint for a page of `size`."""
     width, height = size.width() * BASE / base(), size.height() * BASE / base()
-    return Breakpoint(width < 1000, height < 760, height < 500)
+    return Breakpoint(width < COMPACT_BELOW, height < 760, height < 500)
 
 
 def content_width(width: int) -> int:

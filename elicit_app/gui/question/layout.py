@@ -18,7 +18,6 @@ from elicit_app.gui.theme import Breakpoint, Role, em
 GAP = 12  # distance between the answers A, "About equal" and B
 STACKED_INNER = 36  # half the distance between the two numbers of a stacked row
 _MIDDLE_WIDE, _MIDDLE, _MIDDLE_DENSE, _LEAST_MIDDLE = 344, 288, 320, 180
-_WIDE_FROM = 952  # width of the content, at the base font, from which the middle is wide
 
 
 class Span(NamedTuple):
@@ -165,7 +164,8 @@ def plan(width: int, room: Breakpoint, rows: int, *, longest_word: float = 0.0, 
     size = sizes(room, rows)
     if room.large:
         return Plan(room, width, _around(width % 2, width), _thirds(width), size, frame(room))
-    usual = em(_MIDDLE_WIDE if width >= em(_WIDE_FROM) else _MIDDLE_DENSE if rows >= 3 else _MIDDLE)
+    wide = width >= theme.content_width(em(theme.COMPACT_BELOW))  # also in a low window, which is compact
+    usual = em(_MIDDLE_WIDE if wide else _MIDDLE_DENSE if rows >= 3 else _MIDDLE)
     wanted = max(usual, round(longest_word) + 2 * theme.S)
     middle = max(em(_LEAST_MIDDLE), min(wanted, width - 2 * round(least_side)))
     both = _around(middle, width)
