@@ -141,9 +141,9 @@ class ExchangeRate:
         >>> ExchangeRate(0, 1, 1.0, None, None, True, words).marks(guess=1.0)
         (RateMark(shape='square', low=1.0, high=1.0),)
         """
-        diamond = () if guess is None else (RateMark("diamond", guess, guess),)
         if self.is_yardstick:
             return (RateMark("square", 1.0, 1.0),)
+        diamond = () if guess is None else (RateMark("diamond", guess, guess),)
         if self.bounded and self.range_90 is not None:
             return (RateMark("bound", *self.range_90), *diamond)
         line = () if self.range_90 is None else (RateMark("line", *self.range_90),)

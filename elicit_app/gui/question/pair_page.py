@@ -369,7 +369,8 @@ class PairPage(Page):
         for spare in (self._spare, 0):  # a comparison that would scroll takes all of the height
             bottom = self._place_bottom(plan_, side, self.height() - spare)
             self.area.setGeometry(0, top + spare, self.width(), max(0, bottom - top - spare))
-            if not self._place_body(plan_, side, bottom - top - spare):
+            scrolls = self._place_body(plan_, side, bottom - top - spare)
+            if not (scrolls and spare):
                 break
         self.update()
 
