@@ -32,11 +32,12 @@ from elicit_app.study import create_study, open_study
 from elicit_app.study.class_measures import measures
 from elicit_app.study.first_rows import read_first_rows
 from elicit_app.study.folder import read_folder
-from elicit_app.study.making import read_words, study_of, words_csv
+from elicit_app.study.making import study_of
 from elicit_app.study.mapping import settled
 from elicit_app.study.measuring import Options, read_practice
 from elicit_app.study.packs import pack_bytes, read_pack
 from elicit_app.study.reading import read_predictions
+from elicit_app.study.words import read_words, words_csv
 from metrics import ElicitedMetric
 from metrics.errors import InputError
 from metrics.files import json_text

@@ -78,7 +78,8 @@ def register(app: typer.Typer) -> None:
     group = Commands(no_args_is_help=True, rich_markup_mode=None, help="Make, list, send and collect studies.")
     group.command("new", short_help="Make a study from predictions files.")(new)
     group.command("list")(show_list)
-    group.command("change", short_help="Change models or the prevalence.")(change)
+    group.command("change", short_help="Change models, words or the prevalence.")(change)
+    group.command("words", short_help="Write the words for mistakes as a table.")(write_words)
     group.command("pack", short_help="Write one file for experts elsewhere.")(pack)
     group.command("collect", short_help="File the answers that came back.")(collect)
     group.command("report", short_help="Compare and pool a study's experts.")(report)
@@ -185,11 +186,20 @@ def change(
     logits: LogitsOption = False,
     prevalence: PrevalenceOption = None,
     population: PopulationOption = None,
+    name: Annotated[str | None, typer.Option(help="Another title of the study.")] = None,
+    words: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Words for its mistakes: a table as `study words` writes it.")
+    ] = None,
+    yardstick: Annotated[
+        str | None, typer.Option(metavar="TRUE:PREDICTED", help="The mistake with which all others are compared.")
+    ] = None,
 ) -> None:
-    """Change the models of a study, or how common its classes are; what was answered before still counts."""
+    """Change the models, the words or the numbers of a study; what was answered before still counts."""
+    from elicit_app.elicitation.orders import read_mistake
     from elicit_app.study import open_study
     from elicit_app.study.first_rows import read_first_rows
-    from elicit_app.study.making import change_models, own_folder
+    from elicit_app.study.making import change_study, own_folder
+    from elicit_app.study.words import read_words
 
     opened = open_study(study)
     options = ColumnOptions(truth, tuple(columns or ()), tuple(predicted or ()), logits=logits, model=model)
@@ -208,8 +218,9 @@ def change(
             known if first_rows.suits(known) else require_usual_columns(first_rows.path, first_rows)
             for first_rows in map(read_first_rows, files)
         ]
+    read = None if words is None else read_words(opened, words)
     with output.wrong_options_as_usage_errors(), output.progress("Reading"):
-        changed = change_models(
+        changed = change_study(
             opened,
             add=files,
             rename={old.strip(): new.strip() for old, _, new in renamed},
@@ -217,6 +228,9 @@ def change(
             columns=column_maps,
             prevalence=None if prevalence is None else parsed_shares(prevalence, opened.classes),
             population=population,
+            title=name,
+            words=read,
+            yardstick=None if yardstick is None else read_mistake(yardstick, opened.classes),
         )
     output.print_notes([*changed.notes, *notes_on_others(files, options)])
     print(f"“{changed.title}” has {counted(len(changed.models), 'model')}: {', '.join(changed.model_names)}.")
@@ -224,6 +238,28 @@ def change(
         shares = zip(changed.prevalence, changed.classes, strict=True)
         common = [f"{threshold_text(share)} {name}" for share, name in shares]
         print(f"Its prevalence is {series(common)}; results are shown for {changed.population:,} cases.")
+    if read is not None:
+        print(f"The words for {counted(len(read), 'mistake')} are those of {words}.")
+    if yardstick is not None:
+        print(f"Mistakes are compared with “{changed.wording.mistakes[changed.yardstick].name}”.")
+
+
+def write_words(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="A study folder.", callback=study_meant)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it, as CSV.")],
+    force: Force = False,
+) -> None:
+    """Write the words for the mistakes of a study as a table, for a spreadsheet; `study change --words` reads it."""
+    from elicit_app.study import open_study, words
+    from elicit_app.study.making import own_folder
+
+    opened = open_study(study)
+    own_folder(opened)  # others cannot read the words back
+    require_new(file, force)
+    words.write_words(opened, file)
+    count = counted(len(words.keys_of(opened)), "mistake")
+    print(f"Wrote {file}: {count}, a row each.")
+    print(f"Next, when it is filled in: elicit study change {output.quoted(study)} --words {output.quoted(file)}")
 
 
 def _new_of_amounts(

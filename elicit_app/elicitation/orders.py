@@ -87,6 +87,23 @@ def read_order(text: str, classes: Sequence[str]) -> StatedOrder:
     )
 
 
+def read_mistake(text: str, classes: Sequence[str]) -> tuple[int, int]:
+    """Return the mistake that a text "TRUE:PREDICTED" names, as its true and its predicted class.
+
+    Raises
+    ------
+    Problem
+        If the text has no reading, or more than one.
+    """
+    stated = [mistake for mistake in _mistakes(text, classes) if mistake.predicted not in (None, mistake.true)]
+    if len(stated) > 1:
+        raise Problem(f"“{text}” can be read in more than one way, because a class has “:” in its name.")
+    if not stated:
+        raise Problem(f"“{text}” is no mistake. Write TRUE:PREDICTED with two of the classes {_named(classes)}.")
+    true, predicted = (list(classes).index(str(of)) for of in (stated[0].true, stated[0].predicted))
+    return true, predicted
+
+
 def orders_by_distance(ordered: Sequence[str]) -> tuple[StatedOrder, ...]:
     """Return the orders between mistakes that an order of classes implies.
 

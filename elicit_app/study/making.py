@@ -1,9 +1,7 @@
-"""Creation of studies from predictions files, and changes to their models and to the words for mistakes."""
+"""Creation of studies from predictions files, and changes to them."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from elicit_app.problem import Finding, Problem
+from elicit_app.problem import Problem
 from elicit_app.study.first_rows import FirstRows, read_first_rows
 from elicit_app.study.folder import AMOUNTS_FILE, check_study, read_folder, rewrite_folder, write_folder
 from elicit_app.study.guessing import answered_names
@@ -43,12 +41,11 @@ from elicit_app.study.reading import (
     yardstick_for,
 )
 from elicit_app.study.same_cases import in_order_of_first, read_by_all
-from elicit_app.study.tables import MOST_TYPED_BYTES, SEPARATORS, class_of_column
+from elicit_app.study.tables import class_of_column
+from elicit_app.study.words import with_mistakes
 from elicit_app.study.writing import new_folder, write_whole
 from metrics.elicited.kinds import AnswersFor
-from metrics.errors import InputError
-from metrics.files import cell_text, csv_cell, read_regular_file, real_path
-from metrics.inputs.class_index import ClassIndex
+from metrics.files import real_path
 from metrics.text import capitalised, counted, series
 
 
@@ -308,23 +305,26 @@ def _description(classes: Sequence[str], n_models: int) -> str:
     return f"{what}, {counted(n_models, 'model')}"
 
 
-def change_models(
+def change_study(
     study: Study,
     *,
+    title: str | None = None,
     add: Sequence[Path] = (),
     rename: Mapping[str, str] | None = None,
     remove: Sequence[str] = (),
     columns: ColumnMap | Sequence[ColumnMap | None] | None = None,
     prevalence: Mapping[str, float] | None = None,
     population: int | None = None,
+    words: Mapping[Key, Mistake] | None = None,
+    yardstick: tuple[int, int] | None = None,
 ) -> Study:
-    """Change the models of a study folder, its prevalence or population, and return the study now in the folder.
+    """Change the models, numbers or words of a study folder, and return the study now in the folder.
 
     Each file to add holds the predictions of one model for the same cases; its columns, one map for all or one per
     file, are by default read as those of the first files. `rename` maps old names to new ones. For `prevalence` and
-    `population` see `create_study`. Earlier answers remain valid. The notes of the returned study are about the added
-    files. Raises Problem if there is no such model, a name is used twice, no model is left, or the cases differ;
-    nothing is changed.
+    `population` see `create_study`, for `words` see `read_words`. Earlier answers remain valid. The notes of the
+    returned study are about the added files. Raises Problem if there is no such model, a name is used twice, no model
+    is left, the cases differ, or words cannot be shown; nothing is changed.
     """
     own_folder(study)
     here = [model.name for model in study.models]
@@ -336,7 +336,12 @@ def change_models(
     changed = with_models(study, (*old, *(read.predictions for read in reads)))
     if prevalence is not None:
         changed = replace(_with_prevalence(changed, prevalence), yardstick=study.yardstick)
-    changed = replace(changed, population=population or changed.population)
+    changed = replace(
+        with_mistakes(changed, dict(words or {})),
+        title=(title or "").strip() or changed.title,
+        population=population or changed.population,
+        yardstick=yardstick or changed.yardstick,
+    )
     save_study(changed)
     return replace(changed, notes=(*dict.fromkeys(note for read in reads for note in read.notes), *_label_notes(reads)))
 
@@ -406,93 +411,3 @@ def own_folder(study: Study) -> Path:
 
 def _same(one: Predictions, other: Predictions) -> bool:
     return one.y_proba is other.y_proba or np.array_equal(one.y_proba, other.y_proba)
-
-
-HEADS = ("truth", "called", "name", "one", "several", "what follows")
-ANYTHING_ELSE = "(anything else)"
-
-
-def keys_of(study: Study) -> tuple[Key, ...]:
-    """Return every mistake that has words: by true class, then by predicted class, then the "any wrong answer" ones."""
-    k = study.n_classes
-    pairs: list[Key] = [(i, j) for i in range(k) for j in range(k) if i != j]
-    return tuple(pairs) if _single_mistake_per_class(study) else (*pairs, *((i, None) for i in range(k)))
-
-
-def _single_mistake_per_class(study: Study) -> bool:
-    """Return whether "any wrong answer" is the same as the only mistake for a truth, and shares its words."""
-    return study.n_classes == 2 and study.wording.priced is None
-
-
-def with_mistakes(study: Study, words: dict[Key, Mistake]) -> Study:
-    """Return the study with other words for some mistakes."""
-    if _single_mistake_per_class(study):
-        words = words | {(true, None): mistake for (true, _), mistake in words.items()}
-    return replace(study, wording=study.wording.with_mistakes(words))
-
-
-def words_csv(study: Study) -> str:
-    """Return the words of all mistakes as CSV, one per line, with classes named as in the predictions."""
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(HEADS)
-    for true, predicted in keys_of(study):
-        called = ANYTHING_ELSE if predicted is None else study.classes[predicted]
-        mistake = study.wording.mistake((true, predicted))
-        words = (study.classes[true], called, mistake.name, mistake.one, mistake.many, mistake.consequence)
-        rows.writerow(map(csv_cell, words))
-    return text.getvalue()
-
-
-def write_words(study: Study, path: Path) -> Path:
-    """Write the words of all mistakes to a file; a byte order mark tells spreadsheets that it is UTF-8.
-
-    Raises Problem if it cannot be written.
-    """
-    return write_whole(path, words_csv(study).encode("utf-8-sig"))
-
-
-def read_words(study: Study, path: Path) -> dict[Key, Mistake]:
-    """Return the words for mistakes of `study` from a CSV file; empty cells keep the present words.
-
-    Raises Problem if it cannot be read, lacks the columns "truth" and "called", or names an unknown class.
-    """
-    try:
-        text = read_regular_file(path, MOST_TYPED_BYTES).decode("utf-8-sig")
-        delimiter = max(SEPARATORS, key=text.partition("\n")[0].count)
-        lines = list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
-    except (OSError, UnicodeDecodeError, InputError, csv.Error) as error:
-        raise Problem(f"{path} cannot be read as text in UTF-8 ({error}). Save it as CSV UTF-8.") from error
-    rows = [{name.strip().lower(): cell_text(cell or "") for name, cell in line.items() if name} for line in lines]
-    if not rows or not {"truth", "called"} <= set(rows[0]):
-        raise Problem(f"{path.name} has no columns “truth” and “called”. Save the words as CSV, and fill that in.")
-    found: dict[Key, Mistake] = {}
-    findings = []
-    for number, row in enumerate(rows, start=2):
-        key = _key(study, row.get("truth", ""), row.get("called", ""))
-        if key is None:
-            mistake = f"“{row.get('truth')}” called “{row.get('called')}”"
-            what = f"line {number} is about {mistake}, which is not a mistake in this study"
-            findings.append(Finding(what, "Write the classes as the predictions file does."))
-            continue
-        found[key] = _filled(study, key, row)
-    if findings:
-        raise Problem(f"{path.name}: {findings[0].what}.", tuple(findings))
-    return found
-
-
-def _key(study: Study, truth: str, called: str) -> Key | None:
-    index = ClassIndex(study.classes)
-    true, predicted = index.place(truth), index.place(called)
-    if true >= 0 and predicted < 0 and called.strip() == ANYTHING_ELSE:
-        return true, None
-    return (true, predicted) if min(true, predicted) >= 0 and true != predicted else None
-
-
-def _filled(study: Study, key: Key, row: dict[str, str]) -> Mistake:
-    before = study.wording.mistake(key)
-    cells = {part: row.get(head, "").strip() for part, head in _PARTS.items()}
-    return replace(before, **{part: text for part, text in cells.items() if text})
-
-
-_PARTS = {"name": "name", "one": "one", "many": "several", "consequence": "what follows"}

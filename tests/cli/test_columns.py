@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from elicit_app.study import open_study
-from elicit_app.study.making import change_models
+from elicit_app.study.making import change_study
 from elicit_app.study.opening import datasets_folder
 from metrics import ElicitedMetric
 
@@ -72,7 +72,7 @@ def test_a_further_model_is_not_read_as_the_reader_in_its_file(run_line, tmp_pat
     assert open_study(tmp_path / "s").columns.columns == ("Dr. A",)
     shutil.copytree(tmp_path / "s", tmp_path / "t")
     run_line("study change s --add new.csv")
-    changed = change_models(open_study(tmp_path / "t"), add=[tmp_path / "new.csv"])
+    changed = change_study(open_study(tmp_path / "t"), add=[tmp_path / "new.csv"])
     for study in (open_study(tmp_path / "s"), changed):
         assert study.models[2].y_proba[:, 0].tolist() == [0.7, 0.8, 0.1]
 

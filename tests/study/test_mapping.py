@@ -10,7 +10,7 @@ import pytest
 from elicit_app.problem import Problem
 from elicit_app.study import create_study, open_study
 from elicit_app.study.first_rows import has_usual_columns, read_first_rows
-from elicit_app.study.making import change_models
+from elicit_app.study.making import change_study
 from elicit_app.study.mapping import as_options, column_map, parts_of
 from elicit_app.study.model import ColumnMap
 from elicit_app.study.reading import read_predictions
@@ -440,17 +440,17 @@ def test_what_the_columns_meant_is_remembered_and_used_for_further_models(tmp_pa
     second = write(tmp_path, logits.read_text().replace("2.0", "2.5"), "second.csv")
     again = open_study(tmp_path / "s")
     assert again.columns == read_first_rows(logits).guess == study.columns
-    more = change_models(again, add=[second], rename={"odd": "first"})
+    more = change_study(again, add=[second], rename={"odd": "first"})
     assert more.model_names == ("first", "second")
     assert open_study(tmp_path / "s").model_names == ("first", "second")
     assert more.earlier == (study.digest,)
     assert study.digest in open_study(tmp_path / "s").digests
-    back = change_models(more, remove=["second"])
+    back = change_study(more, remove=["second"])
     assert (back.digest, back.earlier) == (study.digest, (more.digest,))
     assert sorted(path.name for path in (tmp_path / "s").iterdir()) == ["odd.parquet", "study.json"]
     for wrong in ({"remove": ["first"]}, {"rename": {"x": "y"}}, {"add": [second], "rename": {"first": "second"}}):
         with pytest.raises(Problem):
-            change_models(open_study(tmp_path / "s"), **wrong)
+            change_study(open_study(tmp_path / "s"), **wrong)
     assert json.loads((tmp_path / "s" / "study.json").read_text())["columns"]["kind"] == "logits"
 
 
@@ -488,4 +488,4 @@ def test_a_further_model_of_other_cases_is_refused_with_the_first_difference(tmp
     chosen = rows[lines] if isinstance(lines, slice) else [rows[at] for at in lines]
     second = write(tmp_path, "\n".join(chosen) + "\n", "second.csv")
     with pytest.raises(Problem, match=said):
-        change_models(study, add=[second])
+        change_study(study, add=[second])

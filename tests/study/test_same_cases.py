@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from elicit_app.problem import Problem
 from elicit_app.study import create_study, open_study
-from elicit_app.study.making import change_models, study_of
+from elicit_app.study.making import change_study, study_of
 from elicit_app.study.model import ColumnMap
 
 CLASSES = ("naevus", "lump", "cancer")
@@ -91,7 +91,7 @@ def test_a_study_keeps_its_cases_and_forgets_that_some_were_skipped(tmp_path):
     study = open_study(tmp_path / "s")
     assert study.columns == replace(READER, skip_unread=False)
     assert study.unread_notes == ("Only the 28 of 30 cases that everybody read are compared.",)
-    assert change_models(study, rename={"m": "Dr. A"}).unread == 2
+    assert change_study(study, rename={"m": "Dr. A"}).unread == 2
     assert "skip" not in (tmp_path / "s" / "study.json").read_text()
     with pytest.raises(Problem, match="“S” stays with its cases: to skip those that not everybody read, make another"):
-        change_models(study, add=[tmp_path / "m.csv"], columns=READER)
+        change_study(study, add=[tmp_path / "m.csv"], columns=READER)

@@ -239,7 +239,7 @@ class Preparation(QObject):
         )
 
     def _open_words(self) -> None:
-        from elicit_app.study.making import read_words
+        from elicit_app.study.words import read_words
 
         page = self._words_page
         path, study = self._dialogs.words(page), page.study
@@ -249,7 +249,7 @@ class Preparation(QObject):
             )
 
     def _save_words_as(self) -> None:
-        from elicit_app.study.making import write_words
+        from elicit_app.study.words import write_words
 
         page = self._words_page
         study = page.study

@@ -16,8 +16,8 @@ from elicit_app.gui.elements.surfaces import Divider, Section, fill, in_row
 from elicit_app.gui.setup.grid import Column, Grid, GridView, Steps
 from elicit_app.gui.theme import RIGHT
 from elicit_app.session.pair_words import flow_words, unsaid_answer
-from elicit_app.study.making import keys_of, with_mistakes
 from elicit_app.study.model import LONGEST_CONSEQUENCE, Key, Mistake, Study, Wording, default_wording
+from elicit_app.study.words import keys_of, with_mistakes
 from metrics.measures.confusion import natural_cases
 
 SEARCHED_FROM = 20  # number of classes from which there is a search field

@@ -16,7 +16,7 @@ from elicit_app.session.packing import packed, write_pack
 from elicit_app.session.session import Session
 from elicit_app.session.warm_up import practice_pair
 from elicit_app.study import open_study
-from elicit_app.study.making import with_mistakes
+from elicit_app.study.words import with_mistakes
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 DIGITS = open_study("digits")

@@ -16,8 +16,8 @@ from elicit_app.session.session import Session
 from elicit_app.session.warm_up import keys_to_guess, ratio_typed, yardstick_key
 from elicit_app.study import open_study
 from elicit_app.study.folder import write_folder
-from elicit_app.study.making import keys_of, with_mistakes
 from elicit_app.study.model import Mistake, default_wording
+from elicit_app.study.words import keys_of, with_mistakes
 
 
 @pytest.fixture(scope="module")

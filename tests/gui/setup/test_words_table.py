@@ -16,7 +16,7 @@ from elicit_app.gui.setup.study_page import StudyPage
 from elicit_app.gui.setup.words import following
 from elicit_app.problem import Problem
 from elicit_app.study import open_study
-from elicit_app.study.making import read_words, with_mistakes, words_csv, write_words
+from elicit_app.study.words import read_words, with_mistakes, words_csv, write_words
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 NAME, ONE, SEVERAL, FOLLOWS = range(2, 6)
