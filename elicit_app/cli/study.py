@@ -187,6 +187,9 @@ def change(
     prevalence: PrevalenceOption = None,
     population: PopulationOption = None,
     name: Annotated[str | None, typer.Option(help="Another title of the study.")] = None,
+    case: Annotated[
+        str | None, typer.Option(metavar="ONE,MANY", help="What one case is called, and several: patient,patients.")
+    ] = None,
     words: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Words for its mistakes: a table as `study words` writes it.")
     ] = None,
@@ -199,7 +202,6 @@ def change(
     from elicit_app.study import open_study
     from elicit_app.study.first_rows import read_first_rows
     from elicit_app.study.making import change_study, own_folder
-    from elicit_app.study.words import read_words
 
     opened = open_study(study)
     options = ColumnOptions(truth, tuple(columns or ()), tuple(predicted or ()), logits=logits, model=model)
@@ -218,7 +220,6 @@ def change(
             known if first_rows.suits(known) else require_usual_columns(first_rows.path, first_rows)
             for first_rows in map(read_first_rows, files)
         ]
-    read = None if words is None else read_words(opened, words)
     with output.wrong_options_as_usage_errors(), output.progress("Reading"):
         changed = change_study(
             opened,
@@ -229,7 +230,8 @@ def change(
             prevalence=None if prevalence is None else parsed_shares(prevalence, opened.classes),
             population=population,
             title=name,
-            words=read,
+            case=None if case is None else _one_and_many(case, "--case", "patient,patients"),
+            words=words,
             yardstick=None if yardstick is None else read_mistake(yardstick, opened.classes),
         )
     output.print_notes([*changed.notes, *notes_on_others(files, options)])
@@ -238,8 +240,8 @@ def change(
         shares = zip(changed.prevalence, changed.classes, strict=True)
         common = [f"{threshold_text(share)} {name}" for share, name in shares]
         print(f"Its prevalence is {series(common)}; results are shown for {changed.population:,} cases.")
-    if read is not None:
-        print(f"The words for {counted(len(read), 'mistake')} are those of {words}.")
+    if words is not None:
+        print(f"The words for its mistakes are those of {words}.")
     if yardstick is not None:
         print(f"Mistakes are compared with “{changed.wording.mistakes[changed.yardstick].name}”.")
 
@@ -268,16 +270,20 @@ def _new_of_amounts(
     """Make a study of multi-label predictions, or of outcomes in contexts."""
     from elicit_app.study.making import create_amounts_study
 
-    words = None if noun is None else [part.strip() for part in noun.split(",")]
-    if words is not None and (len(words) != 2 or not all(words)):
-        raise typer.BadParameter("two words with a comma were expected, such as mood,moods.", param_hint="--noun")
+    words = None if noun is None else _one_and_many(noun, "--noun", "mood,moods")
     with output.progress("Reading"):
-        made = create_amounts_study(
-            folder, files, name=name, noun=None if words is None else (words[0], words[1]), population=population
-        )
+        made = create_amounts_study(folder, files, name=name, noun=words, population=population)
     output.print_notes(made.notes)
     print(f"Made the study “{made.title}” in {folder}: {made.description}.")
     print(f"Next: elicit ask {output.quoted(folder)}")
+
+
+def _one_and_many(text: str, option: str, example: str) -> tuple[str, str]:
+    """Return the two words of an option, for one and for several."""
+    words = [part.strip() for part in text.split(",")]
+    if len(words) != 2 or not all(words):
+        raise typer.BadParameter(f"two words with a comma were expected, such as {example}.", param_hint=option)
+    return words[0], words[1]
 
 
 def show_list(

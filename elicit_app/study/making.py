@@ -15,16 +15,7 @@ from elicit_app.study.folder import AMOUNTS_FILE, check_study, read_folder, rewr
 from elicit_app.study.guessing import answered_names
 from elicit_app.study.identity import of_same_cases
 from elicit_app.study.measuring import completed_prevalence
-from elicit_app.study.model import (
-    ColumnMap,
-    Distribution,
-    Key,
-    Mistake,
-    Predictions,
-    Study,
-    default_wording,
-    study_digest,
-)
+from elicit_app.study.model import ColumnMap, Distribution, Predictions, Study, default_wording, study_digest
 from elicit_app.study.packs import pack_bytes, read_amounts_folder
 from elicit_app.study.reading import (
     POPULATIONS,
@@ -42,7 +33,7 @@ from elicit_app.study.reading import (
 )
 from elicit_app.study.same_cases import in_order_of_first, read_by_all
 from elicit_app.study.tables import class_of_column
-from elicit_app.study.words import with_mistakes
+from elicit_app.study.words import read_words, with_mistakes, with_nouns
 from elicit_app.study.writing import new_folder, write_whole
 from metrics.elicited.kinds import AnswersFor
 from metrics.files import real_path
@@ -315,16 +306,18 @@ def change_study(
     columns: ColumnMap | Sequence[ColumnMap | None] | None = None,
     prevalence: Mapping[str, float] | None = None,
     population: int | None = None,
-    words: Mapping[Key, Mistake] | None = None,
+    case: tuple[str, str] | None = None,
+    words: Path | None = None,
     yardstick: tuple[int, int] | None = None,
 ) -> Study:
     """Change the models, numbers or words of a study folder, and return the study now in the folder.
 
     Each file to add holds the predictions of one model for the same cases; its columns, one map for all or one per
     file, are by default read as those of the first files. `rename` maps old names to new ones. For `prevalence` and
-    `population` see `create_study`, for `words` see `read_words`. Earlier answers remain valid. The notes of the
-    returned study are about the added files. Raises Problem if there is no such model, a name is used twice, no model
-    is left, the cases differ, or words cannot be shown; nothing is changed.
+    `population` see `create_study`. `case` is what one case is called, and several; `words` is a table as `write_words`
+    writes it. Earlier answers remain valid. The notes of the returned study are about the added files. Raises Problem
+    if there is no such model, a name is used twice, no model is left, the cases differ, or words cannot be read or
+    shown; nothing is changed.
     """
     own_folder(study)
     here = [model.name for model in study.models]
@@ -336,8 +329,12 @@ def change_study(
     changed = with_models(study, (*old, *(read.predictions for read in reads)))
     if prevalence is not None:
         changed = replace(_with_prevalence(changed, prevalence), yardstick=study.yardstick)
+    if case is not None:
+        changed = with_nouns(changed, *case, changed.wording.class_one, changed.wording.class_many)
+    if words is not None:
+        changed = with_mistakes(changed, read_words(changed, words))
     changed = replace(
-        with_mistakes(changed, dict(words or {})),
+        changed,
         title=(title or "").strip() or changed.title,
         population=population or changed.population,
         yardstick=yardstick or changed.yardstick,

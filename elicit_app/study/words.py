@@ -1,4 +1,4 @@
-"""The words for the mistakes of a study, and the table in which they are written and read as CSV."""
+"""The words of a study, and the table of those for mistakes that is written and read as CSV."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from elicit_app.problem import Finding, Problem
-from elicit_app.study.model import Key, Mistake, Study
+from elicit_app.study.model import Key, Mistake, Study, Wording, default_wording
 from elicit_app.study.tables import MOST_TYPED_BYTES, SEPARATORS
 from elicit_app.study.writing import write_whole
 from metrics.errors import InputError
 from metrics.files import cell_text, csv_cell, read_regular_file
 from metrics.inputs.class_index import ClassIndex
+
+Names = tuple[str, ...]
 
 HEADS = ("truth", "called", "name", "one", "several", "what follows")
 ANYTHING_ELSE = "(anything else)"
@@ -37,6 +39,30 @@ def with_mistakes(study: Study, words: dict[Key, Mistake]) -> Study:
     if _single_mistake_per_class(study):
         words = words | {(true, None): mistake for (true, _), mistake in words.items()}
     return replace(study, wording=study.wording.with_mistakes(words))
+
+
+def with_nouns(study: Study, case: str, cases: str, class_one: Names, class_many: Names) -> Study:
+    """Return the study with other nouns for one case and several, and for one and several of each class.
+
+    Default names of mistakes follow them, and consequences stay. If no plural of a class is another one, those that are
+    composed of the class and the word for several cases follow, too.
+    """
+    before = study.wording
+    if class_many == before.class_many:
+        class_many = tuple(
+            f"{new} {cases}" if many == f"{one} {before.cases}" else many
+            for many, one, new in zip(before.class_many, before.class_one, class_one, strict=True)
+        )
+    old = default_wording(before.class_one, before.case, before.cases)
+    new = default_wording(class_one, case, cases)
+
+    def renamed(mistake: Mistake, old: Mistake, new: Mistake) -> Mistake:
+        usual = (mistake.name, mistake.one, mistake.many) == (old.name, old.one, old.many)
+        return Mistake(new.name, new.one, new.many, mistake.consequence) if usual else mistake
+
+    mistakes = {key: renamed(mistake, old.mistakes[key], new.mistakes[key]) for key, mistake in before.mistakes.items()}
+    named = tuple(map(renamed, before.any_mistake, old.any_mistake, new.any_mistake))
+    return replace(study, wording=Wording(case, cases, class_one, class_many, mistakes, named, before.class_action))
 
 
 def words_csv(study: Study) -> str:

@@ -36,6 +36,18 @@ def test_words_filled_into_the_table_are_those_of_the_next_question(run_line, st
     assert changed.wording.mistakes[0, 1].consequence == "Treated weeks late."
 
 
+def test_names_by_default_follow_what_a_case_is_called(run_line, study, tmp_path):
+    run_line("study words lumps words.csv")
+    (tmp_path / "words.csv").write_text("truth,called,what follows\na,b,Treated late.\n")
+    run_line("study change lumps --case patient,patients --words words.csv")
+    wording = open_study(study).wording
+    assert (wording.case, wording.cases) == ("patient", "patients")
+    assert wording.mistakes[0, 1].many == "class a patients called class b"
+    assert wording.mistakes[0, 1].consequence == "Treated late."
+    assert wording.mistakes[2, 1].one == "class c patient called class b"
+    assert "two words with a comma were expected" in run_line("study change lumps --case patient", code=2)
+
+
 def test_what_cannot_be_taken_changes_nothing(run_line, study, tmp_path):
     (tmp_path / "long.csv").write_text("truth,called,name\na,b," + "x" * 5000)
     (tmp_path / "folder").mkdir()

@@ -16,8 +16,8 @@ from elicit_app.gui.elements.surfaces import Divider, Section, fill, in_row
 from elicit_app.gui.setup.grid import Column, Grid, GridView, Steps
 from elicit_app.gui.theme import RIGHT
 from elicit_app.session.pair_words import flow_words, unsaid_answer
-from elicit_app.study.model import LONGEST_CONSEQUENCE, Key, Mistake, Study, Wording, default_wording
-from elicit_app.study.words import keys_of, with_mistakes
+from elicit_app.study.model import LONGEST_CONSEQUENCE, Key, Mistake, Study
+from elicit_app.study.words import keys_of, with_mistakes, with_nouns
 from metrics.measures.confusion import natural_cases
 
 SEARCHED_FROM = 20  # number of classes from which there is a search field
@@ -37,21 +37,6 @@ _MISTAKE_COLUMNS = (
     ),
 )
 _MISTAKE_ROWS = 14
-
-
-def with_nouns(study: Study, case: str, cases: str, class_one: tuple[str, ...], class_many: tuple[str, ...]) -> Study:
-    """Return the study with other nouns; default names of mistakes follow them, and consequences stay."""
-    before = study.wording
-    old = default_wording(before.class_one, before.case, before.cases)
-    new = default_wording(class_one, case, cases)
-
-    def renamed(mistake: Mistake, old: Mistake, new: Mistake) -> Mistake:
-        usual = (mistake.name, mistake.one, mistake.many) == (old.name, old.one, old.many)
-        return Mistake(new.name, new.one, new.many, mistake.consequence) if usual else mistake
-
-    mistakes = {key: renamed(mistake, old.mistakes[key], new.mistakes[key]) for key, mistake in before.mistakes.items()}
-    named = tuple(map(renamed, before.any_mistake, old.any_mistake, new.any_mistake))
-    return replace(study, wording=Wording(case, cases, class_one, class_many, mistakes, named, before.class_action))
 
 
 def flow(study: Study, key: Key) -> str:
@@ -255,21 +240,6 @@ _CLASS_COLUMNS = (
 _CLASS_ROWS = 6
 
 
-Names = tuple[str, ...]
-
-
-def following(many: Names, one: Names, cases: str, *, new: Names, now: str) -> Names:
-    """Return the plural of each class; plurals composed of the class and the case word follow changes of both.
-
-    `many`, `one` and `cases` are the old words; `new` are the new singulars of the classes, and `now` is the new plural
-    of the case word.
-    """
-    return tuple(
-        f"{own} {now}" if several == f"{before} {cases}" else several
-        for several, before, own in zip(many, one, new, strict=True)
-    )
-
-
 class NounsSection(Arranged, StudySection):
     """Title and nouns."""
 
@@ -308,11 +278,8 @@ class NounsSection(Arranged, StudySection):
         self.table.measure()
 
     def _edited(self) -> None:
-        before = self._study.wording
         rows = [self.grid.row(at) for at in range(self.grid.rowCount())]
         one, many = tuple(row[_OF_ONE] for row in rows), tuple(row[_OF_SEVERAL] for row in rows)
-        if many == before.class_many:
-            many = following(many, before.class_one, before.cases, new=one, now=self.cases.text())
         changed = with_nouns(self._study, self.case.text(), self.cases.text(), one, many)
         done = tuple(row[_DONE].strip() for row in rows)
         wording = replace(changed.wording, class_action=done if any(done) else ())

@@ -9,7 +9,7 @@ import pytest
 
 from elicit_app.gui.settings import Settings, load_settings, save_settings
 from elicit_app.gui.setup.overview import continue_view, day_words, moment_words, overview, session_row
-from elicit_app.gui.setup.words import flow, matches, with_nouns
+from elicit_app.gui.setup.words import flow, matches
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal.listing import SUFFIX, SessionSummary
 from elicit_app.session.session import Session
@@ -17,7 +17,7 @@ from elicit_app.session.warm_up import keys_to_guess, ratio_typed, yardstick_key
 from elicit_app.study import open_study
 from elicit_app.study.folder import write_folder
 from elicit_app.study.model import Mistake, default_wording
-from elicit_app.study.words import keys_of, with_mistakes
+from elicit_app.study.words import keys_of, with_mistakes, with_nouns
 
 
 @pytest.fixture(scope="module")

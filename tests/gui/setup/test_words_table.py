@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QApplication
 from elicit_app.gui import theme
 from elicit_app.gui.setup.grid import block_of
 from elicit_app.gui.setup.study_page import StudyPage
-from elicit_app.gui.setup.words import following
 from elicit_app.problem import Problem
 from elicit_app.study import open_study
-from elicit_app.study.words import read_words, with_mistakes, words_csv, write_words
+from elicit_app.study.model import default_wording
+from elicit_app.study.words import read_words, with_mistakes, with_nouns, words_csv, write_words
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 NAME, ONE, SEVERAL, FOLLOWS = range(2, 6)
@@ -294,11 +294,15 @@ def test_twenty_classes_have_a_field_to_search_in(shown, many_classes, tmp_path)
 
 
 def test_class_words_follow_the_case_word():
-    assert following(("red lights", "crimson"), ("red", "x"), "lights", new=("red", "x"), now="lamps") == (
+    wording = default_wording(("red", "x"), "light", "lights")
+    wine = replace(open_study("wine"), wording=replace(wording, class_many=("red lights", "crimson")))
+    assert with_nouns(wine, "lamp", "lamps", ("red", "x"), ("red lights", "crimson")).wording.class_many == (
         "red lamps",
         "crimson",
     )
-    assert following(("red lights",), ("red",), "lights", new=("ruby",), now="lights") == ("ruby lights",)
+    renamed = with_nouns(wine, "light", "lights", ("ruby", "x"), ("red lights", "crimson")).wording
+    assert renamed.class_many == ("ruby lights", "crimson")
+    assert with_nouns(wine, "lamp", "lamps", ("red", "x"), ("red ones", "x")).wording.class_many == ("red ones", "x")
 
 
 def test_words_come_back_from_a_csv_file_as_they_were(tmp_path):
