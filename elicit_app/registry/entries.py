@@ -123,6 +123,11 @@ class Setting(BaseModel):
         """Return whether the questions may end before their number is used up."""
         return False
 
+    def planned(self, n_classes: int) -> tuple[int, int] | None:
+        """Return the fewest and the most questions of a search for so many classes; None if that is not known."""
+        del n_classes  # only matters to a search
+        return None
+
 
 S = TypeVar("S", bound=Setting)
 

@@ -9,8 +9,9 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt, field_validator,
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.orders import StatedOrder, StatedPile, piles_of
 from elicit_app.elicitation.procedure import Procedure
-from elicit_app.elicitation.procedures.search import DEFAULT_EPSILON, Ask
+from elicit_app.elicitation.procedures.search import DEFAULT_EPSILON, Ask, Rules
 from elicit_app.elicitation.region import WORST_ERROR
+from elicit_app.elicitation.sphere import Sphere
 from elicit_app.problem import WrongOption
 from elicit_app.registry.entries import (
     Confusions,
@@ -232,6 +233,12 @@ class DlpmSetting(FrontierSetting):
     procedure: Literal["dlpm"] = "dlpm"
     family: Literal["dlpm"] = "dlpm"
 
+    def planned(self, n_classes: int) -> tuple[int, int]:
+        """Return the fewest and the most questions for so many classes."""
+        from elicit_app.elicitation.procedures.dlpm import planned
+
+        return planned(n_classes, Rules(self.epsilon, self.ask, self.repair))
+
 
 class DlfpmSetting(FrontierSetting):
     """The linear-fractional form of dlpm; it needs finer lines, because their errors grow where they meet."""
@@ -246,6 +253,13 @@ class LpmSetting(SphereSetting):
 
     procedure: Literal["lpm"] = "lpm"
     family: Literal["lpm"] = "lpm"
+
+    def planned(self, n_classes: int) -> tuple[int, int]:
+        """Return the fewest and the most questions for so many classes, which are the same on every sphere."""
+        from elicit_app.elicitation.procedures.lpm import Lpm
+
+        sphere = Sphere.around([1 / n_classes] * n_classes, 1.0)
+        return Lpm(sphere, **self.model_dump(include=_HOW)).run().remaining()
 
 
 class LfpmSetting(SphereSetting):

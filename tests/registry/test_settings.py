@@ -8,7 +8,7 @@ import pytest
 from elicit_app.cli.output import flag
 from elicit_app.elicitation.questions import Step
 from elicit_app.problem import Problem, WrongOption
-from elicit_app.registry import for_person, procedure_for, setting_of
+from elicit_app.registry import entries, for_person, procedure_for, setting_of
 from elicit_app.registry.entries import read_orders, setting_from, sphere_for
 from elicit_app.registry.procedures import BayesSetting, DlpmSetting, LpmSetting
 from elicit_app.study.opening import open_study
@@ -170,3 +170,17 @@ def test_the_radius_is_that_of_the_law_and_never_more():
     assert sphere_for(SOFTMAX, smaller).radius == 0.01
     with pytest.raises(Problem, match="leaves the feasible"):
         procedure_for(SOFTMAX, setting.model_copy(update={"radius": 0.05}))
+
+
+@pytest.mark.parametrize("study", ["breast-cancer", "wine"])
+@pytest.mark.parametrize("tolerance", [0.05, 0.01])
+@pytest.mark.parametrize("entry", [one for one in entries() if one.people], ids=lambda one: one.name)
+def test_what_a_search_is_said_to_ask_is_what_its_first_question_says(entry, tolerance, study):
+    opened = open_study(study)
+    options = {"epsilon": tolerance} if entry.offers("epsilon") else {}
+    setting = setting_of(entry.name, family=entry.families[0], person=True, **options)
+    planned = setting.planned(opened.n_classes)
+    assert (planned is None) == (not entry.narrows)
+    if planned is not None:
+        step = next(procedure_for(opened, setting).begin())
+        assert (step.progress.fewest, step.progress.most) == planned

@@ -91,6 +91,11 @@ class Dlpm(Published):
         return self.frontiers[i].flat_range(m, self.shown)
 
 
+def planned(n_classes: int, rules: Rules) -> tuple[int, int]:
+    """Return the fewest and the most questions about the ratios of so many classes."""
+    return rules.questions((n_classes - 1) * rules.steps(1.0))
+
+
 class _Ratios(Run):
     """Intervals of m_i, in [0, 1], with a_i / a_1 = (1 - m_i) / m_i, and the ratios that the answers allow."""
 

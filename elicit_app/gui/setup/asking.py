@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, cast
 
 from PySide6.QtCore import Qt, Signal
@@ -24,17 +23,6 @@ from elicit_app.study.opening import minutes_for
 from metrics.elicited.family import fraction_family, is_fraction
 
 TOLERANCES = (0.05, 0.02, 0.01)
-
-
-def questions_of_search(family: str, n_classes: int, tolerance: float) -> int:
-    """Return the largest number of questions of a published search; for lpm, of two cycles.
-
-    Hiranandani, Boodaghians, Mehta, Koyejo (NeurIPS 2019), algorithms 1 and 2.
-    """
-    if family == "dlpm":
-        return 4 * (n_classes - 1) * math.ceil(math.log2(1 / tolerance))
-    angles = n_classes * n_classes - n_classes - 1
-    return 4 * 2 * angles * math.ceil(math.log2(math.pi / (2 * tolerance)))
 
 
 class FamilySection(Part):
@@ -188,6 +176,13 @@ class AskingSection(Part):
         self._update()
         self.procedure_changed.emit()
 
+    def _planned_words(self) -> str:
+        planned = self.setting(self.entry.families[0], seed=0).planned(self._classes)
+        if planned is None:
+            return "It asks many questions."
+        fewest, most = planned
+        return f"It asks about {fewest:,} to {most:,} questions."
+
     def _update(self) -> None:
         narrows = self.entry.narrows
         for widget in (self.questions, self.early):
@@ -201,12 +196,11 @@ class AskingSection(Part):
             if not narrows
             else "The published search decides itself how many. Stop whenever you like."
         )
-        count = questions_of_search(self.entry.families[0], self._classes, float(self.tolerance.currentData()))
         self._warning.setText(
             "The procedure that people use. It survives wrong answers and says how sure it is."
             if not narrows
-            else f"It asks up to {count:,} questions, usually fewer than half of them. The later ones look alike, and "
-            "one wrong answer can spoil the result: it gives no ranges."
+            else f"{self._planned_words()} The later ones look alike, and one wrong answer can spoil the result: it "
+            "gives no ranges."
         )
         self.changed.emit()
 
