@@ -25,6 +25,7 @@ from elicit_app.elicitation.utilities import coordinates
 from elicit_app.registry import Setting, entry_named, procedure_for
 from elicit_app.session.journal.events import Answered, Pair, Subject
 from elicit_app.session.journal.state import SessionState
+from elicit_app.session.sentences import how_many
 from elicit_app.session.views import Reply
 from elicit_app.study.model import Study
 from metrics.elicited.family import is_fraction
@@ -246,5 +247,6 @@ def procedure_note(setting: Setting, step: Step | EndOfQuestions) -> str:
         return "One question more than planned, to be sure of your answers."
     if isinstance(step, EndOfQuestions) or not entry_named(setting.procedure).narrows:
         return ""
-    total = step.progress.asked + step.progress.most
-    return f"This procedure asks roughly {total:,} questions; the later ones look alike."
+    progress = step.progress
+    total = how_many(progress.asked + progress.fewest, progress.asked + progress.most)
+    return f"This procedure asks {total} questions; the later ones look alike."

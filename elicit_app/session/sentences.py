@@ -212,6 +212,13 @@ def last_words(last: AnsweredView, wording: Wording, family: Family) -> str:
     return f"{capitalised(preference_of(last, wording, family).both)}."
 
 
+def how_many(fewest: int, most: int) -> str:
+    """Return a number of questions that is not certain: "about 5 to 8", "about 8", "up to 8" if there may be none."""
+    if not fewest:
+        return f"up to {most:,}"
+    return f"about {most:,}" if fewest == most else f"about {fewest:,} to {most:,}"
+
+
 class ProgressWords(NamedTuple):
     """Progress of the sitting: "Question 7,", "about 5 to 8 more", and the same for a screen reader."""
 
@@ -231,10 +238,8 @@ def progress_words(view: QuestionView) -> ProgressWords:
     question = f"Question {view.number},"
     if view.last or progress.most == 0:
         return ProgressWords(question, "last one", f"{_share_words(progress)}, last question")
-    fewest, most = progress.fewest, progress.most
-    rest = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}" if fewest else f"up to {most:,}"
-    about = "about " if fewest else ""
-    return ProgressWords(question, f"{about}{rest} more", f"{_share_words(progress)}, {rest} questions left")
+    rest = how_many(progress.fewest, progress.most)
+    return ProgressWords(question, f"{rest} more", f"{_share_words(progress)}, {rest} questions left")
 
 
 def mark_words(view: QuestionView) -> str:

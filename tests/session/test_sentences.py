@@ -105,7 +105,7 @@ def test_undo_says_what_it_takes_back() -> None:
 def test_progress() -> None:
     words = progress_words(view())
     assert words.line == "Question 7, about 5 to 8 more"
-    assert words.spoken == "About half known, 5 to 8 questions left"
+    assert words.spoken == "About half known, about 5 to 8 questions left"
     assert progress_words(view(fewest=6, most=6)).line == "Question 7, about 6 more"
     assert progress_words(view(asked=23, last=True)).line == "Question 24, last one"
     assert progress_words(view(asked=19, fewest=0, most=0)).line == "Question 20, last one"

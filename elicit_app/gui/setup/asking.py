@@ -16,7 +16,7 @@ from elicit_app.gui.elements.painting import Arranged, Label, StressedLabel, ann
 from elicit_app.gui.elements.surfaces import Block, Divider, Part, Section, fill, in_column, in_grid, in_row
 from elicit_app.registry import Entry, Setting, entries, entry_named, setting_of
 from elicit_app.session.journal.events import Guess
-from elicit_app.session.sentences import USUAL, most_questions, purpose_words
+from elicit_app.session.sentences import USUAL, how_many, most_questions, purpose_words
 from elicit_app.session.warm_up import MOST_GUESSES, keys_to_guess, ratio_typed, yardstick_key
 from elicit_app.study.model import Key, Study
 from elicit_app.study.opening import minutes_for
@@ -180,8 +180,7 @@ class AskingSection(Part):
         planned = self.setting(self.entry.families[0], seed=0).planned(self._classes)
         if planned is None:
             return "It asks many questions."
-        fewest, most = planned
-        return f"It asks about {fewest:,} to {most:,} questions."
+        return f"It asks {how_many(*planned)} questions."
 
     def _update(self) -> None:
         narrows = self.entry.narrows

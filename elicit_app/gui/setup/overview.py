@@ -14,6 +14,7 @@ from elicit_app.session.journal.listing import (
     experts_in_words,
     list_sessions,
 )
+from elicit_app.session.sentences import how_many
 from elicit_app.study import StudySummary, list_studies
 from elicit_app.study.folder import MOST_DOCUMENT_BYTES, STUDY_FILE, document_in
 from metrics.files import read_regular_file, real_path, strict_json
@@ -80,10 +81,8 @@ def continue_view(one: SessionSummary, now: datetime) -> ContinueView:
         still = "looking back"
     elif most == 0:
         still = "the result is next"
-    elif 0 < fewest < most:
-        still = f"about {fewest} to {most} more questions"
     else:
-        still = f"{'about' if fewest else 'up to'} {counted(most, 'more question')}"
+        still = f"{how_many(fewest, most)} more {'question' if most == 1 else 'questions'}"
     parts = [kept, still, *_kinds(one)]
     if one.last is not None:
         parts.append(f"last answer {moment_words(in_zone(one.last, now.tzinfo), now)}")

@@ -74,7 +74,7 @@ def test_names_stay_whole_where_texts_are_short(page, qtbot) -> None:
 
 
 def test_progress_and_strip_are_said(page, ask, pairs) -> None:
-    assert heard(page.bar.progress)[:2] == (ROLE.ProgressBar, "About half known, 5 to 8 questions left")
+    assert heard(page.bar.progress)[:2] == (ROLE.ProgressBar, "About half known, about 5 to 8 questions left")
     assert heard(page.strip)[:2] == (ROLE.StaticText, "B: 12 fewer missed melanomas, 85 more needless excisions than A")
     assert (page.bar.strong.text(), page.bar.quiet.text()) == ("Question 7,", "about 5 to 8 more")
     _, left, right = pairs["three"]
