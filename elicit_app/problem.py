@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from metrics.errors import InputError
+
 _OPTION = re.compile(r"`(\w+)`")
 
 
@@ -46,6 +48,20 @@ class WrongOption(Problem):
     def with_option_names(self, name: Callable[[str], str]) -> str:
         """Return the sentence with options named as where they were given, for example on the command line."""
         return _OPTION.sub(lambda found: name(found[1]), self._marked)
+
+
+def in_words(error: BaseException) -> str:
+    """Return any error as a sentence: a problem, wrong input, a failure of the machine, or a fault of the program."""
+    if isinstance(error, Problem):
+        return error.sentence
+    if isinstance(error, InputError):
+        return f"{error}".rstrip(".") + "."
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror or error}."
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this; close other programs or use a smaller file."
+    return f"Something went wrong inside elicit ({type(error).__name__}: {error})."
 
 
 HEADED = (".csv", ".tsv", ".txt")

@@ -44,7 +44,7 @@ from elicit_app.session.packing import (
     save_answers,
     stated_opinions,
 )
-from elicit_app.session.sentences import USUAL, purpose_words, stated_words
+from elicit_app.session.sentences import SEND_BACK, USUAL, purpose_words, stated_words
 from elicit_app.session.session import Session
 from elicit_app.session.views import QuestionView, ResultView
 from elicit_app.session.warm_up import keys_to_guess, ratio_typed, yardstick_key
@@ -210,7 +210,7 @@ def _print_send_instructions(session: Session, console: Console) -> None:
             console, f"You have not finished: go on with --session {session.path}, and send the file saved then."
         )
     else:
-        output.line(console, "Send this file back to whoever sent you the study.")
+        output.line(console, SEND_BACK)
 
 
 def _path(options: AskOptions, study: Study, console: Console) -> Path:

@@ -17,7 +17,7 @@ import typer
 from elicit_app.cli import experiments, files, measure, output, score, study
 from elicit_app.cli.output import Commands, Force, Questions, install_safe_streams, study_meant
 from elicit_app.cli.study import NeverWorseOption, OrderedOption, StudyRef
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, in_words
 from metrics import __version__
 from metrics.errors import InputError, MissingPackage, require
 from metrics.text import unisolated
@@ -297,19 +297,14 @@ def run() -> None:
         app(prog_name="elicit")
     except Problem as problem:
         _fail(problem.sentence)
-    except InputError as error:
-        _fail(str(error))
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
     except BrokenPipeError:
         # the reader of our output is gone; avoid another error when flushing at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        _fail(f"{where}{error.strerror or error}.")
-    except MemoryError:
-        _fail("There is not enough memory for this; close other programs or use a smaller file.")
+    except (InputError, OSError, MemoryError) as error:
+        _fail(in_words(error))
 
 
 def _limit_blas_threads() -> None:

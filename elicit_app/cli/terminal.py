@@ -18,7 +18,7 @@ from elicit_app.problem import Problem
 from elicit_app.session.journal.events import Kept
 from elicit_app.session.pair_words import branches, compare_pair
 from elicit_app.session.runner import SessionRunner
-from elicit_app.session.sentences import FIT_WORDS, last_words, mark_words, preference_of, progress_words
+from elicit_app.session.sentences import FIT_WORDS, WHICH_MEANT, last_words, mark_words, preference_of, progress_words
 from elicit_app.session.session import Session
 from elicit_app.session.views import (
     AnsweredView,
@@ -386,7 +386,7 @@ def print_contradiction(
     console: Console, first: AnsweredView, second: AnsweredView, wording: Wording, family: Family
 ) -> None:
     """Print two answers to the same pair, and the keys to choose between them."""
-    console.print("The same pair, two answers. Which do you mean?")
+    console.print(WHICH_MEANT)
     for key, answer in (("1", first), ("2", second)):
         console.print(f"{key}  question {answer.number}: {preference_of(answer, wording, family).both}")
     console.print("0  about equal        k or Enter  keep both answers")

@@ -18,7 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
 from elicit_app.elicitation.questions import Moved, Strength
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, in_words
 from elicit_app.session.journal.events import Kept
 from elicit_app.session.journal.listing import comparable_experts, experts_in_words, sessions_of
 from elicit_app.session.journal.writing import UnwrittenProblem
@@ -218,12 +218,8 @@ class SessionRunner:
             self._notify_listener(ProblemView(problem.sentence, problem.findings))
         except Exception as error:
             _log.exception("unexpected failure in a session")
-            self._notify_listener(
-                ProblemView(
-                    f"Something went wrong inside elicit ({type(error).__name__}: {error}). "
-                    f"Everything answered so far is kept in {self._session.path}."
-                )
-            )
+            kept = f"Everything answered so far is kept in {self._session.path}."
+            self._notify_listener(ProblemView(f"{in_words(error)} {kept}"))
         finally:
             self._written()
 

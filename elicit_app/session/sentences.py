@@ -96,6 +96,8 @@ FIT_WORDS: Mapping[Fit, str] = {
 }
 """How an answer fits the others, in the words of the window and the terminal."""
 
+SEND_BACK = "Send this file back to whoever sent you the study."
+WHICH_MEANT = "The same pair, two answers. Which do you mean?"
 _IMAGINED = "No model of this study gives exactly these results; imagine one that does."
 _FAR = "No model of this study gives such results; only a pair like this shows what counts more."
 

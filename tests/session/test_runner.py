@@ -5,6 +5,7 @@ import threading
 import time
 import weakref
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 
@@ -281,6 +282,21 @@ def test_what_cannot_be_done_is_said_and_the_session_goes_on(window):
     assert "no result yet" in window.next(ProblemView).sentence
     window.answer(view, "left")
     assert window.next().number == 2
+
+
+def test_an_unforeseen_error_says_where_the_answers_are(window, session, monkeypatch):
+    view = answered(window, ["left"])
+    for error, sentence in (
+        (MemoryError(), "There is not enough memory for this; close other programs or use a smaller file."),
+        (KeyError("k"), "Something went wrong inside elicit (KeyError: 'k')."),
+    ):
+        with monkeypatch.context() as broken:
+            broken.setattr(session, "undo", Mock(side_effect=error))
+            window.runner.undo()
+            kept = f"Everything answered so far is kept in {session.path}."
+            assert window.next(ProblemView).sentence == f"{sentence} {kept}"
+    window.answer(view, "left")
+    assert window.next().number == 3
 
 
 def test_closing_writes_what_was_clicked_and_tells_nothing_more(study, journal_path):

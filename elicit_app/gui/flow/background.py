@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 from elicit_app.gui.elements.page import Page
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.flow.pages import Pages
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, in_words
 from elicit_app.session.views import CurvesView
 from elicit_app.study.packs import ENDING as PACK_ENDING
 from elicit_app.study.tables import ENDINGS
@@ -147,13 +147,9 @@ def _answer(future: Future[Any], done: Callable[[Any], None], failed: Callable[[
 
 
 def _unexpected(error: BaseException) -> Problem:
-    """Return a fault of the program as a problem in one sentence; the log has the details."""
+    """Return an unforeseen error as a problem; the log has the details."""
     _log.error("unexpected failure in the background", exc_info=error)
-    if isinstance(error, MemoryError):
-        return Problem("There is not enough memory for this; close other programs or use a smaller file.")
-    if isinstance(error, OSError):
-        return Problem(f"{error.filename or 'A file'}: {error.strerror or error}.")
-    return Problem(f"Something went wrong inside elicit ({type(error).__name__}: {error}). Nothing was changed.")
+    return Problem(f"{in_words(error)} Nothing was changed.")
 
 
 METRIC_ENDING = ".metric.json"

@@ -17,6 +17,7 @@ from elicit_app.gui.settings import Settings
 from elicit_app.gui.setup.overview import session_title
 from elicit_app.problem import Problem
 from elicit_app.session.runner import SessionRunner
+from elicit_app.session.sentences import SEND_BACK
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import looking_again_view
 from elicit_app.session.views import (
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
 A = ParamSpec("A")
 P = TypeVar("P", bound=Page)
-SEND_BACK = "Send this file back to whoever sent you the study."
 
 
 class SessionFlow(QObject):

@@ -39,7 +39,7 @@ from elicit_app.gui.elements.painting import (
 from elicit_app.gui.elements.surfaces import Card, Divider, Surface, fill, in_column, in_row
 from elicit_app.gui.theme import LEFT, RIGHT
 from elicit_app.session.journal.events import Kept
-from elicit_app.session.sentences import FIT_WORDS, preference_of, undo_words
+from elicit_app.session.sentences import FIT_WORDS, WHICH_MEANT, preference_of, undo_words
 from elicit_app.session.views import AnsweredView, Fit, ReviewView
 from elicit_app.study.model import Wording
 from metrics.text import counted
@@ -350,7 +350,7 @@ class ContradictionCard(Arranged, Card):
         """Show two answers, the first of `total` contradictions."""
         self._pair = (first.number, second.number)
         count = f" (1 of {total})" if total > 1 else ""
-        self._title.setText(f"The same pair, two answers. Which do you mean?{count}")
+        self._title.setText(WHICH_MEANT + count)
         preferred = [answer_words(answer, wording, family).preferred for answer in (first, second)]
         self._first.show_answer(first, None, preferred[0])
         self._second.show_answer(second, first, preferred[1])

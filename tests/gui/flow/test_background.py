@@ -8,6 +8,7 @@ from PySide6.QtCore import QThread
 
 from elicit_app.gui.flow.background import Background, MainThread
 from elicit_app.problem import Problem
+from metrics.errors import InputError
 
 
 @pytest.fixture
@@ -82,6 +83,26 @@ def test_a_problem_comes_as_it_is_and_a_fault_in_one_sentence(qtbot, background,
     assert failed[0].sentence == "Row 3 is empty."
     assert "Something went wrong inside elicit (KeyError" in failed[1].sentence
     assert "unexpected failure" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (InputError("y_true: no case was found"), "y_true: no case was found."),
+        (FileNotFoundError(2, "No such file or directory", "a.csv"), "a.csv: No such file or directory."),
+        (MemoryError(), "There is not enough memory for this; close other programs or use a smaller file."),
+        (KeyError("k"), "Something went wrong inside elicit (KeyError: 'k')."),
+    ],
+)
+def test_every_error_is_one_sentence(qtbot, background, error, sentence):
+    failed = []
+
+    def fail():
+        raise error
+
+    background.run(fail, failed.append, failed.append)
+    qtbot.waitUntil(lambda: bool(failed))
+    assert failed[0].sentence == f"{sentence} Nothing was changed."
 
 
 def test_what_nobody_waits_for_is_let_go(qtbot, background):

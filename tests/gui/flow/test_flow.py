@@ -399,8 +399,8 @@ def test_a_published_search_is_for_one_family_and_says_what_it_costs(window, pro
     setting = asking.setting(begin._family, 1)
     assert (setting.procedure, setting.family) == (procedure, family)
     assert setting.epsilon == 0.02
-    count = {"dlpm": "48", "lpm": "280"}[procedure]
-    assert f"up to {count} questions" in asking._warning.text()
+    count = {"dlpm": "12 to 24", "lpm": "35 to 210"}[procedure]
+    assert f"about {count} questions" in asking._warning.text()
     assert not begin.family.differ.isEnabled()
 
 
