@@ -142,9 +142,14 @@ def watch(settings: LabSettings) -> Iterator[SimulatedPerson]:
 _QUARTERS = 4  # with fewer people there is no middle half
 
 
+def usual_answers(people: Sequence[SimulatedPerson]) -> int:
+    """Return the median number of answers; searches end after different numbers."""
+    return round(float(np.median([one.snapshots[-1].answers for one in people])))
+
+
 def width_sentence(people: Sequence[SimulatedPerson]) -> tuple[str, str]:
     """Return how wide the ranges will be, and on how many people, all with the same settings, that is based."""
-    asked = round(float(np.median([one.snapshots[-1].answers for one in people])))
+    asked = usual_answers(people)
     factors = [one.snapshots[-1].range_factor for one in people if one.snapshots[-1].range_factor is not None]
     values = np.array(factors or [100 * one.snapshots[-1].otherwise for one in people])
     few = len(values) < _QUARTERS

@@ -16,7 +16,7 @@ from metrics.elicited.exchange import ExchangeRate, mistake_words, rate_between
 from metrics.elicited.family import MistakeKey, error_cells, family_of
 from metrics.elicited.metric_parts import range_of_draws
 from metrics.inputs.arguments import Floats
-from metrics.text import NOT_KNOWN, two_digits
+from metrics.text import NOT_KNOWN, counted, two_digits
 
 SAME = 1.05  # a smaller difference is not worth a sentence
 _MORE = 2.0  # times as far apart as on one mistake and the yardstick must experts be on two others, to name these
@@ -125,6 +125,30 @@ def furthest(mistakes: Sequence[MistakeRates], most: int) -> tuple[MistakeRates,
     """Return the `most` mistakes on which experts are furthest apart, in their original order."""
     order = sorted(range(len(mistakes)), key=lambda index: mistakes[index].apart, reverse=True)
     return tuple(mistakes[index] for index in sorted(order[:most]))
+
+
+def apart_words(row: MistakeRates) -> str:
+    """Return how far apart the experts are: "28 times apart; ranges do not meet"."""
+    if row.factor < SAME:
+        return "the same for all"
+    times = row.times if math.isfinite(row.factor) else "one counts it as nothing"
+    ranges = "ranges do not meet" if row.plainly_apart else "ranges nearly meet" if row.disjoint else ""
+    return "; ".join(filter(None, (times, ranges)))
+
+
+def rest_words(left: Sequence[MistakeRates]) -> str:
+    """Return how far apart the experts are on mistakes that are not listed; empty if there is none.
+
+    Bounds are left out, because they are no estimates.
+    """
+    if not left:
+        return ""
+    known = [one.factor for one in left if one.times]
+    others = counted(len(left), "other mistake")
+    if not known:
+        return f"{others}: too little is known to say how far apart they are."
+    far = f"at most {two_digits(max(known))} times apart" if max(known) >= SAME else "the same for all"
+    return f"{others}: {far}{', as far as that is known' if len(known) < len(left) else ''}."
 
 
 def spread_words(mistakes: Sequence[MistakeRates]) -> str:

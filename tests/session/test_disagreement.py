@@ -9,7 +9,7 @@ import pytest
 
 from elicit_app.session.answered_again import since_first_round
 from elicit_app.session.comparing import Expert, compare, wording_of
-from elicit_app.session.disagreement import Disagreement, MistakeRates, furthest, spread_words, widest
+from elicit_app.session.disagreement import Disagreement, MistakeRates, furthest, rest_words, spread_words, widest
 from elicit_app.session.pooling import Source
 from elicit_app.study.model import Mistake
 from metrics import Consequence, ElicitedMetric, exchange_rates
@@ -45,6 +45,17 @@ def test_a_difference_that_ranges_do_not_explain_comes_first():
         "For Ada one missed melanoma counts as much as 12 needless excisions, for Ben as much as 2: 6 times apart. "
         "Their plausible ranges do not meet, so this is a difference of opinion, not a lack of answers."
     )
+
+
+def test_of_mistakes_that_are_not_listed_only_known_ratios_are_compared():
+    near, same = rates(0, MISSED, (2.0, 1.5, 3.0), (4.0, 3.0, 6.0)), rates(2, HARMLESS, (3, 2, 4), (3, 2, 4))
+    free = rates(2, HARMLESS, (0.0, 0.0, 0.0), (0.5, 0.4, 0.6))
+    assert rest_words(()) == ""
+    assert rest_words((near,)) == "1 other mistake: at most 2 times apart."
+    assert rest_words((near, same)) == "2 other mistakes: at most 2 times apart."
+    assert rest_words((same,)) == "1 other mistake: the same for all."
+    assert rest_words((near, free)) == "2 other mistakes: at most 2 times apart, as far as that is known."
+    assert rest_words((free,)) == "1 other mistake: too little is known to say how far apart they are."
 
 
 def test_two_of_many_experts_seem_apart_more_easily_than_two():

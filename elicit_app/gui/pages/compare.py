@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
@@ -14,19 +12,9 @@ from elicit_app.gui.elements.painting import Label
 from elicit_app.gui.elements.surfaces import Card, Section, fill, in_column
 from elicit_app.gui.results.expert_plot import ExpertPlot, ExpertRates
 from elicit_app.session.comparing import ComparisonView
-from elicit_app.session.disagreement import MistakeRates, furthest
+from elicit_app.session.disagreement import apart_words, furthest, rest_words
 from metrics.elicited.exchange import rates_question
-from metrics.text import series, two_digits
-
-
-def apart_words(row: MistakeRates) -> str:
-    """Return how far apart the experts are: "28 times apart; ranges do not meet"."""
-    if row.factor < 1.05:
-        return "the same for all"
-    times = row.times if math.isfinite(row.factor) else "one counts it as nothing"
-    ranges = "ranges do not meet" if row.plainly_apart else "ranges nearly meet" if row.disjoint else ""
-    return "; ".join(filter(None, (times, ranges)))
-
+from metrics.text import series
 
 MOST = 8  # number of mistakes shown; with many classes those on which experts are furthest apart
 
@@ -83,8 +71,7 @@ class ComparePage(HeadedPage):
             for one in shown
         ]
         self.plot.show_rows(rows, yardstick, priced=kind != "confusion")
-        left = [one.factor for one in others if one not in shown]
-        self.rest.show_text(f"{len(left)} other mistakes: at most {two_digits(max(left))} times apart." if left else "")
+        self.rest.show_text(rest_words([one for one in others if one not in shown]))
         self.how.setText(view.how)
         self.made_of.setText(view.made_of)
         self.notes.show_text(" ".join(view.notes))

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetricsF, QGuiApplication, QPainter, QPolygonF
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from elicit_app.experiments.watching import NOISES, PEOPLE, LabSettings, SimulatedPerson, width_sentence
+from elicit_app.experiments.watching import NOISES, PEOPLE, LabSettings, SimulatedPerson, usual_answers, width_sentence
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import DecimalBox, ListBox, NumberBox, named
@@ -385,8 +384,7 @@ class LaboratoryPage(ScrolledPage):
         otherwise: dict[int, list[float]] = {}
         widths: dict[int, list[float]] = {}
         people = [one for one in self.people if one.settings.procedure == procedure]
-        # Searches end after different numbers of answers, so all are drawn at the median.
-        end = round(median(one.snapshots[-1].answers for one in people)) if people else 0
+        end = usual_answers(people) if people else 0  # where all people of a search are drawn
         for person in people:
             for look in person.snapshots:
                 answers = look.answers if person.settings.steerable else end

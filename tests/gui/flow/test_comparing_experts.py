@@ -8,10 +8,11 @@ import pytest
 
 from elicit_app.gui import theme
 from elicit_app.gui.flow.background import documents
-from elicit_app.gui.pages.compare import MOST, ComparePage, apart_words
+from elicit_app.gui.pages.compare import MOST, ComparePage
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session import comparing
 from elicit_app.session.comparing import Expert, compare
+from elicit_app.session.disagreement import apart_words
 from elicit_app.session.pooling import Source
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
