@@ -18,6 +18,7 @@ from elicit_app.problem import Finding, Problem
 from metrics.elicited.kinds import AnswersFor
 from metrics.elicited.metric_parts import CaseWords, Consequence
 from metrics.inputs.labels import has_line_end, labels_only
+from metrics.measures.confusion import natural_cases
 from metrics.text import capitalised, counted
 
 if TYPE_CHECKING:
@@ -320,6 +321,11 @@ class Study:
             return np.asarray(counts / counts.sum())
         assert self.distribution is not None
         return np.asarray(self.distribution.eta.mean(axis=0))
+
+    @property
+    def shown_cases(self) -> list[int]:
+        """Return the number of cases of each class in a question."""
+        return natural_cases(self.prevalence, self.population)
 
 
 def study_digest(

@@ -16,7 +16,8 @@ from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, bind_ente
 from elicit_app.gui.elements.painting import Label, annotate
 from elicit_app.gui.elements.surfaces import Divider, ProgressBar, Surface, fill, in_column, in_row, paint_card
 from elicit_app.gui.setup.begin_page import SessionRequest
-from elicit_app.gui.setup.piles import FEWEST, MOST, PileColumn, Piles, drag_card
+from elicit_app.gui.setup.piles import PileColumn, drag_card
+from elicit_app.session.piles import FEWEST, MOST, Piles
 
 
 class _TopCard(QGroupBox):

@@ -18,7 +18,7 @@ from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.painting import Arranged, Label, annotate
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_grid, in_row
 from elicit_app.gui.setup.grid import Steps
-from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, StudySection, flow, shown_cases
+from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, StudySection, flow
 from elicit_app.gui.theme import RIGHT
 from elicit_app.problem import Problem
 from elicit_app.study.making import with_models
@@ -134,7 +134,7 @@ class PopulationSection(Arranged, StudySection):
         total = sum(box.value() for box in self.boxes)
         self._sum.setText(f"Together {total:.4g} %." if self.complete else f"Together {total:.4g} %; it must be 100 %.")
         shares = study.prevalence
-        shown = shown_cases(study)
+        shown = study.shown_cases
         rarest = int(shares.argmin())
         text = f"The rarest class, {study.wording.class_one[rarest]}, is then {shown[rarest]:,} of them."
         if study.models:

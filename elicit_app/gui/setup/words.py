@@ -18,7 +18,6 @@ from elicit_app.gui.theme import RIGHT
 from elicit_app.session.pair_words import flow_words, unsaid_answer
 from elicit_app.study.model import LONGEST_CONSEQUENCE, Key, Mistake, Study
 from elicit_app.study.words import keys_of, with_mistakes, with_nouns
-from metrics.measures.confusion import natural_cases
 
 SEARCHED_FROM = 20  # number of classes from which there is a search field
 LONG_NAME = 40  # length above which names are cut on the question page of a small window
@@ -67,7 +66,7 @@ class Preview(Section):
         fill(self.column, 1, self._name, self._flow, self._consequence, 1, Divider(), self._change, self._warning)
 
     def show_mistake(self, study: Study, key: Key) -> None:
-        wording, (true, predicted), cases = study.wording, key, shown_cases(study)
+        wording, (true, predicted), cases = study.wording, key, study.shown_cases
         mistake = wording.mistake(key)
         called = "something else" if predicted is None else wording.class_one[predicted]
         self._name.setText(mistake.name or "…")
@@ -284,8 +283,3 @@ class NounsSection(Arranged, StudySection):
         done = tuple(row[_DONE].strip() for row in rows)
         wording = replace(changed.wording, class_action=done if any(done) else ())
         self.change(replace(changed, title=self.name.text(), wording=wording))
-
-
-def shown_cases(study: Study) -> list[int]:
-    """Return the number of cases of each class in a question."""
-    return natural_cases(study.prevalence, study.population)

@@ -8,11 +8,12 @@ from PySide6.QtGui import QAccessible, QFontMetricsF
 from PySide6.QtTest import QTest
 
 from elicit_app.gui.setup.begin_page import BeginPage
-from elicit_app.gui.setup.piles import NAMES, Piles, cards_of, elided_title
+from elicit_app.gui.setup.piles import elided_title
 from elicit_app.gui.setup.piles_page import PilesPage
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.packing import packed, write_pack
+from elicit_app.session.piles import NAMES, Piles, cards_of
 from elicit_app.session.session import Session
 from elicit_app.session.warm_up import practice_pair
 from elicit_app.study import open_study
