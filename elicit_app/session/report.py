@@ -383,8 +383,8 @@ def _again(
         of = shlex.quote(metric_file or f"{metric_stem(metric)}.metric.json")
         command = f"elicit score {of} PREDICTIONS --draws {judgement.n_draws}"
         if judgement.stated:
-            shares = zip(metric.classes, judgement.prevalence.tolist(), strict=True)
-            command += f" --prevalence {as_option_value(shares)}"
+            shares = [f"{share:.12g}" for share in judgement.prevalence]  # no digits that are only rounding: 0.02
+            command += f" --prevalence {as_option_value(zip(metric.classes, shares, strict=True))}"
         given = f"with the predictions of {', '.join(judgement.model_names)}"
         given += ", in this order" if len(judgement.model_names) > 1 else ""
         if any(one.policy.decides == "practice" for one in judgement.policies):
