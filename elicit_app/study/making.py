@@ -329,10 +329,10 @@ def change_study(
     changed = with_models(study, (*old, *(read.predictions for read in reads)))
     if prevalence is not None:
         changed = replace(_with_prevalence(changed, prevalence), yardstick=study.yardstick)
-    if case is not None:
-        changed = with_nouns(changed, *case, changed.wording.class_one, changed.wording.class_many)
     if words is not None:
         changed = with_mistakes(changed, read_words(changed, words))
+    if case is not None:  # last, so that names which the table left as they were follow it
+        changed = with_nouns(changed, *case, changed.wording.class_one, changed.wording.class_many)
     changed = replace(
         changed,
         title=(title or "").strip() or changed.title,

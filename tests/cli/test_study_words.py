@@ -38,7 +38,8 @@ def test_words_filled_into_the_table_are_those_of_the_next_question(run_line, st
 
 def test_names_by_default_follow_what_a_case_is_called(run_line, study, tmp_path):
     run_line("study words lumps words.csv")
-    (tmp_path / "words.csv").write_text("truth,called,what follows\na,b,Treated late.\n")
+    path = tmp_path / "words.csv"
+    path.write_text(path.read_text("utf-8-sig").replace("called class b,\n", "called class b,Treated late.\n", 1))
     run_line("study change lumps --case patient,patients --words words.csv")
     wording = open_study(study).wording
     assert (wording.case, wording.cases) == ("patient", "patients")
