@@ -398,6 +398,12 @@ def rewrite_folder(folder: Path, study: Study, kept: Sequence[int | None]) -> No
             (folder / file).unlink(missing_ok=True)
 
 
+def described_alike(one: Study, other: Study) -> bool:
+    """Return whether two studies have the same content in `study.json`, apart from the names of files."""
+    content, other_content = (_document_bytes(study, _file_names([*study.model_names])) for study in (one, other))
+    return content == other_content
+
+
 def parquet_bytes(classes: Sequence[str], model: Predictions) -> bytes:
     """Return one model's predictions as a Parquet file: `y_true` as text, `proba_<class>` as float64.
 

@@ -11,7 +11,14 @@ import numpy as np
 
 from elicit_app.problem import Problem
 from elicit_app.study.first_rows import FirstRows, read_first_rows
-from elicit_app.study.folder import AMOUNTS_FILE, check_study, read_folder, rewrite_folder, write_folder
+from elicit_app.study.folder import (
+    AMOUNTS_FILE,
+    check_study,
+    described_alike,
+    read_folder,
+    rewrite_folder,
+    write_folder,
+)
 from elicit_app.study.guessing import answered_names
 from elicit_app.study.identity import of_same_cases
 from elicit_app.study.measuring import completed_prevalence
@@ -365,7 +372,7 @@ def with_models(study: Study, models: Sequence[Predictions]) -> Study:
 def read_more(
     study: Study, files: Sequence[Path], columns: ColumnMap | Sequence[ColumnMap | None] | None = None
 ) -> list[ReadPredictions]:
-    """Read further models for the cases of a study; see `change_models`.
+    """Read further models for the cases of a study; see `change_study`.
 
     Raises Problem if a file cannot be read, or lists other cases.
     """
@@ -386,14 +393,20 @@ def read_more(
     return [read._replace(predictions=replace(read.predictions, name=name)) for read, name in named]
 
 
-def save_study(study: Study) -> None:
+def save_study(study: Study, *, since: Study | None = None) -> None:
     """Save the changed title, words, population, prevalence, yardstick or models of a study to its folder.
 
-    Raises Problem if the study has no folder of its own, or a value cannot be used.
+    `since` is the study as it was opened: what others changed meanwhile is not replaced. Raises Problem if the folder
+    holds another study than that, the study has no folder of its own, or a value cannot be used.
     """
     folder = own_folder(study)
-    before = read_folder(folder).models
-    places = [next((at for at, old in enumerate(before) if _same(old, one)), None) for one in study.models]
+    before = read_folder(folder)
+    if since is not None and not described_alike(before, since):
+        raise Problem(
+            f"“{since.title}” was changed in another place since it was opened here, so nothing was saved. Open it "
+            "again, and make your changes there; words can be taken along as CSV."
+        )
+    places = [next((at for at, old in enumerate(before.models) if _same(old, one)), None) for one in study.models]
     rewrite_folder(folder, study, places)
 
 

@@ -7,7 +7,7 @@ import pytest
 from elicit_app.problem import Problem
 from elicit_app.study import create_study, open_study
 from elicit_app.study.identity import tells_case
-from elicit_app.study.making import change_models, study_of
+from elicit_app.study.making import change_study, study_of
 from elicit_app.study.model import ColumnMap
 
 N = 60
@@ -94,7 +94,7 @@ def test_a_model_added_to_a_saved_study_is_put_in_its_order(tmp_path):
     model(1, image=IMAGES).write_csv(tmp_path / "a.csv")
     model(2, shuffled(), image=IMAGES).write_csv(tmp_path / "b.csv")
     create_study(tmp_path / "s", [tmp_path / "a.csv"])
-    changed = change_models(open_study(tmp_path / "s"), add=[tmp_path / "b.csv"])
+    changed = change_study(open_study(tmp_path / "s"), add=[tmp_path / "b.csv"])
     assert changed.notes == ("b.csv: its rows were put in the order of “S”, by the column image.",)
     assert open_study(tmp_path / "s").models[1].y_proba[:, 0] == pytest.approx(model(2)["proba_ill"].to_numpy())
     stored = b"".join(path.read_bytes() for path in (tmp_path / "s").iterdir())

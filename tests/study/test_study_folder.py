@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from elicit_app.problem import Problem
 from elicit_app.study import Mistake, create_study, open_study, save_study
-from elicit_app.study.making import change_models, distinct_names, with_models
+from elicit_app.study.making import change_study, distinct_names, with_models
 from elicit_app.study.model import default_wording
 from elicit_app.study.reading import look_alike_notes, several_labels_notes
 from elicit_app.study.writing import new_folder, write_whole
@@ -43,11 +43,11 @@ def same(one, other):
 def test_a_prevalence_stated_later_leaves_models_answers_and_yardstick(files, tmp_path):
     made = create_study(tmp_path / "s", files)
     save_study(replace(made, yardstick=(2, 1)))
-    changed = change_models(open_study(tmp_path / "s"), prevalence={"c": 0.002})
+    changed = change_study(open_study(tmp_path / "s"), prevalence={"c": 0.002})
     assert changed.prevalence == pytest.approx([0.998 / 3, 0.998 * 2 / 3, 0.002])
     assert (changed.population, changed.yardstick, changed.digest) == (100_000, (2, 1), made.digest)
     same(open_study(tmp_path / "s"), replace(changed, notes=()))
-    assert change_models(changed, population=1_000_000).prevalence == pytest.approx(changed.prevalence)
+    assert change_study(changed, population=1_000_000).prevalence == pytest.approx(changed.prevalence)
     assert open_study(tmp_path / "s").population == 1_000_000
 
 
@@ -78,6 +78,19 @@ def test_what_is_stated_is_kept(tmp_path, files):
     assert made.models[0].y_true.tolist() == [2, 1, 0, 1]
     words = json.loads((tmp_path / "s" / "study.json").read_text())["wording"]
     assert [mistake["name"] for mistake in words["mistakes"]] == ["Lost"]
+
+
+def test_what_was_changed_elsewhere_meanwhile_is_not_replaced(tmp_path, files):
+    made = create_study(tmp_path / "s", files)
+    opened = open_study(tmp_path / "s")
+    save_study(replace(opened, title="Mine"), since=made)
+    again = open_study(tmp_path / "s")
+    more = change_study(again, remove=["second"])
+    with pytest.raises(Problem, match="“Mine” was changed in another place since it was opened here"):
+        save_study(replace(again, title="Theirs"), since=again)
+    assert (open_study(tmp_path / "s").title, open_study(tmp_path / "s").earlier) == ("Mine", (made.digest,))
+    save_study(replace(more, title="Theirs"), since=more)
+    assert open_study(tmp_path / "s").title == "Theirs"
 
 
 WORDS = st.text(min_size=1, max_size=30).filter(lambda text: text.strip() and not has_line_end(text))

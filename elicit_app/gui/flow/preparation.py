@@ -389,7 +389,7 @@ def _save_study(edited: EditedStudy) -> Study:
 
     if edited.folder is not None:
         return write_folder(edited.folder, edited.study)
-    save_study(edited.study)
+    save_study(edited.study, since=edited.opened)
     return edited.study
 
 

@@ -151,6 +151,7 @@ class EditedStudy(NamedTuple):
 
     study: Study
     folder: Path | None
+    opened: Study  # as it was before it was edited
 
 
 class YardstickSection(StudySection):
@@ -236,6 +237,7 @@ class StudyPage(HeadedPage):
     def __init__(self) -> None:
         super().__init__()
         self.study: Study | None = None  # with the current words
+        self._opened: Study | None = None  # as it was shown first
         self._key: Key = (0, 1)
         self._title = ""
         self._unchanged: tuple[object, ...] = ()  # what the page held when the study was shown
@@ -274,7 +276,7 @@ class StudyPage(HeadedPage):
 
     def show_study(self, study: Study, folder: Path | None) -> None:
         """Edit `study`; `folder` is proposed for a new study, None keeps its folder."""
-        self.study = study
+        self.study = self._opened = study
         self._steps.clear()
         self.area.verticalScrollBar().setValue(0)
         self._title = "New study" if folder is not None else "The words of this study"
@@ -372,8 +374,8 @@ class StudyPage(HeadedPage):
 
     def _save(self) -> None:
         self._take_typed()
-        study = self.study
-        if study is None:
+        study, opened = self.study, self._opened
+        if study is None or opened is None:
             return
         try:
             if not study.title.strip():
@@ -389,4 +391,6 @@ class StudyPage(HeadedPage):
         if self.place.isVisible() and not typed:
             self.show_problem(Problem("Choose a folder for the study."))
             return
-        self.save_requested.emit(EditedStudy(study, Path(typed).expanduser() if self.place.isVisible() else None))
+        self.save_requested.emit(
+            EditedStudy(study, Path(typed).expanduser() if self.place.isVisible() else None, opened)
+        )

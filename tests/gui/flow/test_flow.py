@@ -18,6 +18,7 @@ from elicit_app.session.journal.files import read
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from elicit_app.study.folder import write_folder
+from elicit_app.study.making import change_study
 
 
 def write_predictions(path, *, total=1.0, rows=60):
@@ -155,6 +156,19 @@ def test_a_consequence_that_is_too_long_is_counted_and_refused(window, tmp_path,
     page.mistakes.grid.put({(0, 5): "x" * 46})
     page.save.click()
     assert "46 characters" in page.notice.sentence
+    assert window.pages.shown is page
+
+
+def test_words_do_not_replace_what_somebody_else_saved_meanwhile(window, tmp_path, on, qtbot):
+    study = write_folder(tmp_path / "wine", open_study("wine"))
+    window.flow.open(str(study.folder))
+    on("begin").words.click()
+    page = on("study")
+    QTest.keyClicks(page.nouns.name, " of mine")
+    change_study(study, title="Theirs")
+    page.save.click()
+    qtbot.waitUntil(lambda: "was changed in another place" in page.notice.sentence)
+    assert open_study(study.folder).title == "Theirs"
     assert window.pages.shown is page
 
 
