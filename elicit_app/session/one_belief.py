@@ -26,7 +26,8 @@ from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.questions import Family, Matrix
 from elicit_app.problem import Problem
 from metrics import ElicitedMetric
-from metrics.elicited.family import family_of
+from metrics.elicited.exchange import never_asked
+from metrics.elicited.family import MistakeKey, family_of
 from metrics.elicited.metric_parts import DEVIATIONS
 
 _SEED = 20_250_101  # the same metrics give the same belief
@@ -121,13 +122,9 @@ def opposed_pairs(metrics: Sequence[ElicitedMetric]) -> tuple[tuple[int, int], .
 
 def asked(metric: ElicitedMetric) -> NDArray[np.bool_]:
     """Return which weights some answer is about, shape (m,)."""
-    never, names = set(metric.quality.never_asked), metric.classes
-    return np.array(
-        [
-            (names[true], None) not in never and (None if to is None else (names[true], names[to])) not in never
-            for true, to in family_of(metric.family).mistakes(len(names))
-        ]
-    )
+    never = never_asked(metric)
+    mistakes = family_of(metric.family).mistakes(len(metric.classes))
+    return np.array([not {mistake, MistakeKey(mistake.true, None)} & never for mistake in mistakes])
 
 
 def stated_in(metric: ElicitedMetric) -> Stated:

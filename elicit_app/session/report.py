@@ -24,7 +24,7 @@ from elicit_app.study.model import Study
 from elicit_app.study.writing import metric_stem, write_whole
 from metrics import ElicitedMetric
 from metrics.drawing import LinearAxis
-from metrics.elicited.exchange import beside_name, called, exchange_rates, headline_of
+from metrics.elicited.exchange import beside_name, called, exchange_rates, headline_of, never_asked
 from metrics.elicited.kinds import answers_for, thing_of
 from metrics.elicited.metric_parts import MOST_WEIGHTS_OF_ALL_DRAWS
 from metrics.exports import rendered
@@ -261,13 +261,12 @@ def _costs(metric: ElicitedMetric, asked: SessionFacts | None, *, new_sheet: boo
     text = head.in_words()
     if head.rate.key in guesses:
         text += f" First guess, before the questions: {two_digits(guesses[head.rate.key])}."
-    unasked = set(metric.quality.never_asked)
+    unasked = never_asked(metric)
     names, classes = [], metric.classes if metric.words is None else metric.words.classes
     for rate in rates:
         flow = beside_name(rate.mistake.name, called(classes, rate.key)) if metric.kind == "confusion" else ""
-        mistake = metric.classes[rate.true], None if rate.predicted is None else metric.classes[rate.predicted]
         beneath = [flow] if flow else []
-        beneath += ["never asked about"] if mistake in unasked else []
+        beneath += ["never asked about"] if rate.key in unasked and not rate.is_yardstick else []
         names.append((rate.mistake.name, ", ".join(beneath)))
     plot = RatePlot(
         rates, tuple(names), tuple(guesses.get(rate.key) for rate in rates), capitalised(thing_of(metric.kind))

@@ -113,7 +113,7 @@ class ElicitedMetric(CostsOfCases):
             checked["population"] = whole_number(self.population, "population", 1, LARGEST_POPULATION)
         parts.check_name_and_time(self.name, self.created)
         parts.check_records(self.consequences, self.words, self.provenance, self.quality)
-        parts.check_mistakes(self.consequences, self.yardstick, self.classes)
+        parts.check_mistakes(self.consequences, self.yardstick, self.quality, self.classes)
         parts.check_words(self.words, self.classes)
         checked.update(created=in_zone(self.created, UTC), labels=self.labels or self.classes)
         for name, value in checked.items():

@@ -274,6 +274,13 @@ def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
     return rates
 
 
+def never_asked(metric: ElicitedMetric) -> frozenset[MistakeKey]:
+    """Return the mistakes that no answer is about, so that their costs are inferred from the other answers alone."""
+    place = {name: index for index, name in enumerate(metric.classes)}
+    missed = metric.quality.never_asked
+    return frozenset(MistakeKey(place[true], None if to is None else place[to]) for true, to in missed)
+
+
 def rate_of(metric: ElicitedMetric, mistake: tuple[object, object]) -> ExchangeRate:
     """Return the exchange rate of a mistake whose cost is to vary.
 

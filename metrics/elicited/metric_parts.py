@@ -457,11 +457,13 @@ def checked_mistake(true: str, predicted: str | None, classes: Sequence[str], na
 
 
 def check_mistakes(
-    consequences: Sequence[Consequence], yardstick: tuple[str, str] | None, classes: Sequence[str]
+    consequences: Sequence[Consequence], yardstick: tuple[str, str] | None, quality: Quality, classes: Sequence[str]
 ) -> None:
-    """Check that the consequences and the yardstick name mistakes."""
+    """Check that consequences, the yardstick, and what was never asked about, name mistakes."""
     for mistake in consequences:
         checked_mistake(mistake.true, mistake.predicted, classes, "consequences")
+    for true, predicted in quality.never_asked:
+        checked_mistake(true, predicted, classes, "never_asked")
     if yardstick is not None:
         checked_mistake(*yardstick, classes, "yardstick")
 

@@ -34,7 +34,7 @@ from elicit_app.session.trust_findings import held_out_caption
 from elicit_app.session.views import HeldOutView, ResultView, TrustView
 from elicit_app.study.model import Study, Wording
 from metrics.drawing import LogAxis
-from metrics.elicited.exchange import ExchangeRate, Headline, beside_name, called, rates_question
+from metrics.elicited.exchange import ExchangeRate, Headline, beside_name, called, never_asked, rates_question
 from metrics.elicited.family import MistakeKey
 from metrics.text import two_digits
 
@@ -73,16 +73,16 @@ def rows_of(
     rates: Sequence[ExchangeRate],
     wording: Wording,
     guesses: Mapping[MistakeKey, float],
-    never_asked: Container[MistakeKey] = (),
+    unasked: Container[MistakeKey] = (),
 ) -> tuple[PlotRow, ...]:
-    """Return the rows of the plot in study order; `never_asked` are mistakes that no question covered."""
+    """Return the rows of the plot in study order; `unasked` are mistakes that no question covered."""
     return tuple(
         PlotRow(
             rate,
             rate.mistake.name,
             "" if wording.priced else beside_name(rate.mistake.name, called(wording.class_one, rate.key)),
             guesses.get(rate.key),
-            rate.is_yardstick or rate.key not in never_asked,
+            rate.is_yardstick or rate.key not in unasked,
         )
         for rate in rates
     )
@@ -333,15 +333,6 @@ class SentenceCard(Arranged, Card):
             self._sentence.say(f"{self._headline.start} ", number, ".")
 
 
-def _never_asked(view: ResultView, study: Study) -> set[MistakeKey]:
-    """Return the mistakes that no question covered."""
-    place = {name: index for index, name in enumerate(study.classes)}
-    return {
-        MistakeKey(place[true], None if predicted is None else place[predicted])
-        for true, predicted in view.metric.quality.never_asked
-    }
-
-
 class RatesPane(Arranged, QWidget):
     """The second tab of the result."""
 
@@ -362,7 +353,7 @@ class RatesPane(Arranged, QWidget):
         mistake = view.headline.yardstick.mistake
         self._sentence.show_headline(view.headline, view.guesses.get(view.headline.rate.key))
         self._question.setText(rates_question(view.metric.kind, mistake.one))
-        rows = rows_of(view.ratios, study.wording, view.guesses, _never_asked(view, study))
+        rows = rows_of(view.ratios, study.wording, view.guesses, never_asked(view.metric))
         others = [row for row in rows if not row.asked] if len(rows) > _MOST_ROWS else []
         shown = [row for row in rows if row.asked or not others]
         self._plot.show_rows(shown, mistake.one, priced=study.wording.priced is not None)

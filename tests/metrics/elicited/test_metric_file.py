@@ -240,6 +240,10 @@ CORRUPTIONS = {
     "no time zone": (lambda d: d.update(created="2026-01-01T00:00:00"), "field created must have a time zone"),
     "words": (lambda d: d["words"]["classes"].pop(), "words: 3 classes, and as many actions or none"),
     "consequence": (lambda d: d["consequences"][0].update(true="wart"), "'wart' is not one of the metric's classes"),
+    "never asked": (
+        lambda d: d["quality"].update(never_asked=[["wart", None]]),
+        "'wart' is not one of the metric's classes",
+    ),
     "right answer": (lambda d: d.update(yardstick=["naevus", "naevus"]), "is a right answer"),
     "cost outside its interval": (
         lambda d: d["intervals"][1].__setitem__(0, [0.2, 0.3]),
