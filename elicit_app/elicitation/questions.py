@@ -271,10 +271,12 @@ class Question:
         Raises
         ------
         ValueError
-            If the question has no population, or the class has fewer cases than that.
+            If the question has no population, there is no such mistake, or the class has fewer cases than that.
         """
         if self.population is None:
             raise ValueError("a count can only be moved where a question counts cases")
+        if not {moved.true, moved.predicted} <= set(range(len(self.first))):
+            raise ValueError(f"there is no mistake {moved.true}, {moved.predicted} among {len(self.first)} classes")
         side = self.first if moved.side == "first" else self.second
         side = with_count(np.asarray(side, dtype=np.int64), (moved.true, moved.predicted), moved.count)
         if side[moved.true, moved.true] < 0:

@@ -60,6 +60,9 @@ def test_what_cannot_be_moved_is_refused():
         PAIR.moved(Moved("first", 0, 1, 31, 10))
     with pytest.raises(ValueError, match="counts cases"):
         Question(FIRST / 100, SECOND / 100).moved(Moved("first", 0, 1, 3, 3))
+    for true, predicted in ((0, 9), (9, 0), (-1, 0), (0, -1)):
+        with pytest.raises(ValueError, match="there is no mistake"):
+            PAIR.moved(Moved("first", true, predicted, 3, 3))
 
 
 def test_strength_belongs_to_a_preference():
