@@ -295,15 +295,13 @@ def run() -> None:
             _fail(f"{argument!a} is not UTF-8 text: rename the file or type the text again.", _WRONG_USAGE)
     try:
         app(prog_name="elicit")
-    except Problem as problem:
-        _fail(problem.sentence)
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
     except BrokenPipeError:
         # the reader of our output is gone; avoid another error when flushing at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except (InputError, OSError, MemoryError) as error:
+    except (Problem, InputError, OSError, MemoryError) as error:
         _fail(in_words(error))
 
 

@@ -280,7 +280,9 @@ def _new_of_amounts(
 
 def _one_and_many(text: str, option: str, example: str) -> tuple[str, str]:
     """Return the two words of an option, for one and for several."""
-    words = [part.strip() for part in text.split(",")]
+    from elicit_app.study.mapping import parts_of
+
+    words = parts_of(text)
     if len(words) != 2 or not all(words):
         raise typer.BadParameter(f"two words with a comma were expected, such as {example}.", param_hint=option)
     return words[0], words[1]

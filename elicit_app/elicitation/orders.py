@@ -95,13 +95,18 @@ def read_mistake(text: str, classes: Sequence[str]) -> tuple[int, int]:
     Problem
         If the text has no reading, or more than one.
     """
-    stated = [mistake for mistake in _mistakes(text, classes) if mistake.predicted not in (None, mistake.true)]
-    if len(stated) > 1:
+    readings = [
+        (true, predicted)
+        for mistake in _mistakes(text, classes)
+        if (true := _position(mistake.true, classes)) is not None
+        and (predicted := _position(mistake.predicted, classes)) is not None
+        and true != predicted
+    ]
+    if len(readings) > 1:
         raise Problem(f"“{text}” can be read in more than one way, because a class has “:” in its name.")
-    if not stated:
+    if not readings:
         raise Problem(f"“{text}” is no mistake. Write TRUE:PREDICTED with two of the classes {_named(classes)}.")
-    true, predicted = (list(classes).index(str(of)) for of in (stated[0].true, stated[0].predicted))
-    return true, predicted
+    return readings[0]
 
 
 def orders_by_distance(ordered: Sequence[str]) -> tuple[StatedOrder, ...]:

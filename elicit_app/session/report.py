@@ -24,7 +24,7 @@ from elicit_app.study.model import Study
 from elicit_app.study.writing import metric_stem, write_whole
 from metrics import ElicitedMetric
 from metrics.drawing import LinearAxis
-from metrics.elicited.exchange import beside_name, called, exchange_rates, headline_of, never_asked
+from metrics.elicited.exchange import beside_name, called, exchange_rates, headline_of, unasked_ratios
 from metrics.elicited.kinds import answers_for, thing_of
 from metrics.elicited.metric_parts import MOST_WEIGHTS_OF_ALL_DRAWS
 from metrics.exports import rendered
@@ -261,12 +261,12 @@ def _costs(metric: ElicitedMetric, asked: SessionFacts | None, *, new_sheet: boo
     text = head.in_words()
     if head.rate.key in guesses:
         text += f" First guess, before the questions: {two_digits(guesses[head.rate.key])}."
-    unasked = never_asked(metric)
+    unasked = unasked_ratios(metric)
     names, classes = [], metric.classes if metric.words is None else metric.words.classes
     for rate in rates:
         flow = beside_name(rate.mistake.name, called(classes, rate.key)) if metric.kind == "confusion" else ""
         beneath = [flow] if flow else []
-        beneath += ["never asked about"] if rate.key in unasked and not rate.is_yardstick else []
+        beneath += ["never asked about"] if rate.key in unasked else []
         names.append((rate.mistake.name, ", ".join(beneath)))
     plot = RatePlot(
         rates, tuple(names), tuple(guesses.get(rate.key) for rate in rates), capitalised(thing_of(metric.kind))
@@ -275,7 +275,7 @@ def _costs(metric: ElicitedMetric, asked: SessionFacts | None, *, new_sheet: boo
     legend = f"Dot: best estimate; {bar}line: {rates[0].range_words.legend}, dashed where it is only bounded"
     legend += "; diamond: first guess." if guesses else "."
     blocks: tuple[Block, ...] = (Paragraph(text), plot, Paragraph(legend, "legend"))
-    if unasked:
+    if metric.quality.never_asked:
         blocks += (Paragraph("What no question asked about is inferred from the other answers alone.", "quiet"),)
     blocks += tuple(Paragraph(note, "quiet") for note in (asked.notes if asked else ()))
     return [Section("What the answers say", blocks, new_sheet=new_sheet, whole=True)]

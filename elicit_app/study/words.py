@@ -104,10 +104,11 @@ def read_words(study: Study, path: Path) -> dict[Key, Mistake]:
     rows = [{name.strip().lower(): cell_text(cell or "") for name, cell in line.items() if name} for line in lines]
     if not rows or not {"truth", "called"} <= set(rows[0]):
         raise Problem(f"{path.name} has no columns “truth” and “called”. Save the words as CSV, and fill that in.")
+    index = ClassIndex(study.classes)
     found: dict[Key, Mistake] = {}
     findings = []
     for number, row in enumerate(rows, start=2):
-        key = _key(study, row.get("truth", ""), row.get("called", ""))
+        key = _key(index, row.get("truth", ""), row.get("called", ""))
         if key is None:
             mistake = f"“{row.get('truth')}” called “{row.get('called')}”"
             what = f"line {number} is about {mistake}, which is not a mistake in this study"
@@ -119,8 +120,7 @@ def read_words(study: Study, path: Path) -> dict[Key, Mistake]:
     return found
 
 
-def _key(study: Study, truth: str, called: str) -> Key | None:
-    index = ClassIndex(study.classes)
+def _key(index: ClassIndex, truth: str, called: str) -> Key | None:
     true, predicted = index.place(truth), index.place(called)
     if true >= 0 and predicted < 0 and called.strip() == ANYTHING_ELSE:
         return true, None

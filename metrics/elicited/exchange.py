@@ -281,6 +281,11 @@ def never_asked(metric: ElicitedMetric) -> frozenset[MistakeKey]:
     return frozenset(MistakeKey(place[true], None if to is None else place[to]) for true, to in missed)
 
 
+def unasked_ratios(metric: ElicitedMetric) -> frozenset[MistakeKey]:
+    """Return the mistakes whose ratio is to be marked as never asked about; that of the yardstick is 1 in any case."""
+    return never_asked(metric) - {yardstick_of(metric)}
+
+
 def rate_of(metric: ElicitedMetric, mistake: tuple[object, object]) -> ExchangeRate:
     """Return the exchange rate of a mistake whose cost is to vary.
 

@@ -34,7 +34,7 @@ from elicit_app.session.trust_findings import held_out_caption
 from elicit_app.session.views import HeldOutView, ResultView, TrustView
 from elicit_app.study.model import Study, Wording
 from metrics.drawing import LogAxis
-from metrics.elicited.exchange import ExchangeRate, Headline, beside_name, called, never_asked, rates_question
+from metrics.elicited.exchange import ExchangeRate, Headline, beside_name, called, rates_question, unasked_ratios
 from metrics.elicited.family import MistakeKey
 from metrics.text import two_digits
 
@@ -82,7 +82,7 @@ def rows_of(
             rate.mistake.name,
             "" if wording.priced else beside_name(rate.mistake.name, called(wording.class_one, rate.key)),
             guesses.get(rate.key),
-            rate.is_yardstick or rate.key not in unasked,
+            rate.key not in unasked,
         )
         for rate in rates
     )
@@ -353,7 +353,7 @@ class RatesPane(Arranged, QWidget):
         mistake = view.headline.yardstick.mistake
         self._sentence.show_headline(view.headline, view.guesses.get(view.headline.rate.key))
         self._question.setText(rates_question(view.metric.kind, mistake.one))
-        rows = rows_of(view.ratios, study.wording, view.guesses, never_asked(view.metric))
+        rows = rows_of(view.ratios, study.wording, view.guesses, unasked_ratios(view.metric))
         others = [row for row in rows if not row.asked] if len(rows) > _MOST_ROWS else []
         shown = [row for row in rows if row.asked or not others]
         self._plot.show_rows(shown, mistake.one, priced=study.wording.priced is not None)
